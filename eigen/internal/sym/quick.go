@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/halfulp/halfulp/internal/bufpool"
+	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/call"
@@ -37,11 +39,11 @@ import (
 type quick struct {
 	s *call.Run
 	n int
-	// A is 2^top times a matrix B with entries between -1/2 and 1/2. a has the fractions of B +
-	// 1/2, la words each, by rows, and sums their sums times 2^63, of la + 2 words.
-	top     int64
-	la      int
-	a, sums []uint64
+	// A is 2^top times a matrix B with entries between -1/2 and 1/2, whose fractions have la words.
+	// Its entries are multiples of 2^low: slices has the digits of their multiples.
+	top, low int64
+	la       int
+	sliced   sliced
 	// x, and d of B, have an integer part of one word after a fraction of lx - 1, y = B x has one
 	// after ly - 1. All are stored by columns, as are v and w.
 	lx, ly  int
@@ -54,20 +56,24 @@ type quick struct {
 	scale      []int64
 	norm, long []size
 	rooms      []quickRoom
+	strip      int // the columns that a worker corrects at a time
 
-	// For orders from quickProduct on, corrections z_j 2^-at[j] are multiplied by matrix, which is
-	// A, and image has the products. Else image has no array.
+	words  []uint64  // the memory of x, y and d
+	floats []float64 // the memory of the matrices of float64 numbers
+
+	// For orders from quickProduct on there are no slices: corrections z_j 2^-at[j] are multiplied
+	// by matrix, which is A, and image has the products. Else image has no array.
 	matrix, z, image num.Mat
 	at               []int64
 }
 
 // quickRoom is memory of one worker.
 type quickRoom struct {
-	part, shift     []float64
-	words           []uint64
-	w, product, sum []uint64
-	squares         []uint64
-	exponents       []int64
+	part, shift  []float64
+	digits, sums []float64 // of the corrections of a strip, and their products with slices
+	w, d, sum    []uint64
+	squares      []uint64
+	exponents    []int64
 }
 
 // quickWork bounds n times the words of an entry of A. Eigenvalues of 53, 106 and 424 bits took
@@ -76,9 +82,9 @@ type quickRoom struct {
 // (3 words), and 1.1, 0.6 and 0.5 for order 200: bench/cmd/spectra. Tests change it.
 var quickWork = 600
 
-// quickProduct is the order from which a product of matrices takes less time than its words one by
-// one: the same for order 50, and 0.4 to 0.6 of it for order 200. Tests change it.
-var quickProduct = 48
+// quickProduct is the order from which a product of matrices takes less time than slices: 100 and
+// 200 take 1 and 1.35 times as long with slices, 50 takes 0.7 times as long. Tests change it.
+var quickProduct = 100
 
 // quickWords bounds the words of an entry of x, whose products take time proportional to the square
 // of their words.
@@ -109,27 +115,46 @@ func newQuick(s *call.Run, a num.Mat, v []float64, words int) *quick {
 	if low > top || top-low > int64(64*quickWork) || n*int((top-low)/64+1) > quickWork {
 		return nil
 	}
-	q := &quick{s: s, n: n, top: top + 1, la: int((top-low)/64 + 1), lx: words + 1}
+	q := &quick{s: s, n: n, top: top + 1, low: low, la: int((top-low)/64 + 1), lx: words + 1, sliced: slicedFor(n, top-low)}
 	q.ly = q.la + q.lx
-	if s.Budget.Check(float64(8*n*n)*float64(q.la+q.lx+2*q.ly+4)) != nil {
+	m := &q.sliced
+	workers := max(1, s.Threads)
+	byProducts, beside := n >= quickProduct, 0
+	if byProducts {
+		m.count, m.bits = 0, fullBits
+		beside = n * n * (q.la + 4)
+	}
+	// Products of a strip should fit the second-level cache.
+	q.strip = max(24, min(64, 1<<14/max(1, m.count*n)))
+	q.strip = min(q.strip, (n+workers-1)/workers)
+	numbers := n * (n*(m.count+2) + 1 + workers*(2+2*q.strip*(1+m.count)))
+	words = n * (n*(q.lx+q.ly) + q.lx)
+	if s.Budget.Check(8*float64(numbers+words+beside)) != nil {
 		return nil
 	}
-	room := make([]uint64, n*(n*(q.la+q.lx+q.ly)+q.la+2+q.lx))
+	q.words, q.floats = bufpool.Slice(&wordRoom, words), bufpool.Slice(&floatRoom, numbers)
+	clear(q.words)
+	rest, room := q.words, q.floats
 	take := func(k int) []uint64 {
+		z := rest[:k:k]
+		rest = rest[k:]
+		return z
+	}
+	some := func(k int) []float64 {
 		z := room[:k:k]
 		room = room[k:]
 		return z
 	}
-	q.a, q.sums = take(n*n*q.la), take(n*(q.la+2))
 	q.x, q.y, q.d = take(n*n*q.lx), take(n*n*q.ly), take(n*q.lx)
-	q.v, q.w, q.near = make([]float64, n*n), make([]float64, n*n), make([]float64, n)
-	q.scale, q.norm, q.long = make([]int64, n), make([]size, n), make([]size, n)
+	m.negative, q.v, q.w, q.near = some(n*n*m.count), some(n*n), some(n*n), some(n)
+	q.scale, q.at, q.norm, q.long = make([]int64, n), make([]int64, n), make([]size, n), make([]size, n)
 	fraction := max(q.la, q.lx-1) + q.lx - 1
-	q.rooms = make([]quickRoom, max(1, s.Threads))
+	q.rooms = make([]quickRoom, workers)
 	for i := range q.rooms {
 		q.rooms[i] = quickRoom{
-			part: make([]float64, n), shift: make([]float64, n), words: make([]uint64, n), exponents: make([]int64, n),
-			w: make([]uint64, fraction+2), product: make([]uint64, 2*q.lx), sum: make([]uint64, fraction+2+q.lx+1), squares: make([]uint64, 2*q.lx+1),
+			part: some(n), shift: some(n), digits: some(2 * n * q.strip), sums: some(2 * n * q.strip * m.count),
+			exponents: make([]int64, n),
+			w:         make([]uint64, fraction+2), d: make([]uint64, q.lx), sum: make([]uint64, q.lx+q.ly), squares: make([]uint64, 2*q.lx),
 		}
 	}
 	for i := range n {
@@ -137,33 +162,27 @@ func newQuick(s *call.Run, a num.Mat, v []float64, words int) *quick {
 			q.v[i+j*n] = v[i*n+j]
 		}
 	}
-	if n >= quickProduct {
-		q.matrix, q.z, q.at = a, num.NewMat(num.Float64, n, n), make([]int64, n)
+	if byProducts {
+		q.matrix, q.z = a, num.NewMat(num.Float64, n, n)
 		q.image = num.NewMat(call.MP(int(top-low)+64+bits.Len(uint(n))), n, n) // for all bits
 		return q
 	}
-	buf := make([]uint64, num.ValueWords(a.Format()))
-	for i := range n {
-		for j := range i + 1 {
-			z := q.a[(i*n+j)*q.la:][:q.la]
-			q.put(z, a.Arr.Value(a.At(i, j), buf))
-			copy(q.a[(j*n+i)*q.la:][:q.la], z)
-		}
-	}
-	for i := range n {
-		for k := range n {
-			addShifted(q.sums[i*(q.la+2):][:q.la+2], q.a[(i*n+k)*q.la:][:q.la], 63, false)
+	buf, integer := make([]uint64, num.ValueWords(a.Format())), make([]uint64, q.la+1)
+	for j := range n {
+		for i := range j + 1 {
+			m.set(i, j, a.Arr.Value(a.At(i, j), buf), low, integer)
 		}
 	}
 	return q
 }
 
-// put stores an entry of A, divided by 2^top, plus 1/2.
-func (q *quick) put(z []uint64, x num.Real) {
-	if x.Class == num.Finite {
-		addReal(z, x, 64*int64(q.la)-q.top)
-	}
-	z[q.la-1] += 1 << 63
+// wordRoom keeps the memory of quick solvers between calls, as floatRoom does.
+var wordRoom bufpool.Shelf[[]uint64]
+
+// release gives back the memory of the solver.
+func (q *quick) release() {
+	bufpool.Return(&wordRoom, q.words)
+	bufpool.Return(&floatRoom, q.floats)
 }
 
 // negate sets z = -z.
@@ -207,6 +226,14 @@ func (q *quick) columns(f func(r *quickRoom, j int)) error {
 	return par.For(q.s.Ctx, len(q.rooms), q.n, func(w, j int) { f(&q.rooms[w], j) })
 }
 
+// strips calls f for strips of columns, from j0 to j1 - 1.
+func (q *quick) strips(f func(r *quickRoom, j0, j1 int)) error {
+	return par.For(q.s.Ctx, len(q.rooms), (q.n+q.strip-1)/q.strip, func(w, part int) {
+		j0 := part * q.strip
+		f(&q.rooms[w], j0, min(q.n, j0+q.strip))
+	})
+}
+
 // start sets x to the float64 eigenvectors, and d to their Rayleigh quotients, rounded. It is not
 // ok if they are no eigenvectors, or if eigenvalues are close to each other.
 func (q *quick) start() (ok bool, err error) {
@@ -216,13 +243,16 @@ func (q *quick) start() (ok bool, err error) {
 			return false, nil
 		}
 	}
-	if err := q.columns(func(r *quickRoom, j int) {
-		copy(r.shift, q.v[j*n:][:n])
-		q.move(r, j, 0)
+	if err := q.strips(func(r *quickRoom, j0, j1 int) {
+		for j := j0; j < j1; j++ {
+			copy(r.shift, q.v[j*n:][:n])
+			q.move(r, j, j-j0, 0)
+		}
+		q.multiply(r, j0, j1)
 	}); err != nil {
 		return false, err
 	}
-	if err := q.multiply(); err != nil {
+	if err := q.products(); err != nil {
 		return false, err
 	}
 	if err := q.columns(func(_ *quickRoom, j int) {
@@ -258,54 +288,80 @@ func addFloat(z []uint64, v float64, scale int64) {
 	addShifted(z, []uint64{uint64(x)}, uint(by), true)
 }
 
-// move adds the vector in r.shift, times 2^scale, to x_j, cut to the bits that x has. It updates
-// y, or leaves that to multiply.
-func (q *quick) move(r *quickRoom, j int, scale int64) {
+// move adds the vector in r.shift, times 2^scale, to x_j, cut to the bits that x and slices have.
+// It is column k of a strip, and multiply adds its product with A to y_j.
+func (q *quick) move(r *quickRoom, j, k int, scale int64) {
 	n, fraction := q.n, 64*int64(q.lx-1)
 	most := 0.0
 	for _, v := range r.shift {
 		most = max(most, math.Abs(v))
 	}
 	_, e := math.Frexp(most)
-	// Units of 2^-at; the integers are below 2^62.
-	at := min(62-int64(e)-scale, fraction)
+	// Units of 2^-at.
+	at := min(int64(q.sliced.bits)-int64(e)-scale, fraction)
 	factor, shift := math.Ldexp(1, int(max(at+scale, -1000))), uint(fraction-at)
-	var low, high, carry uint64 // low and high are the sum of the integers
-	for k, v := range r.shift {
+	q.at[j] = at
+	first, second := q.digits(r, k)
+	x := q.x[j*n*q.lx:][:n*q.lx]
+	for i, v := range r.shift {
 		z := int64(v * factor)
-		low, carry = bits.Add64(low, uint64(z), 0)
-		high += uint64(z>>63) + carry
-		addShifted(q.x[(k+j*n)*q.lx:][:q.lx], []uint64{uint64(z)}, shift, true)
-		r.words[k] = uint64(z) ^ 1<<63 // z + 2^63
+		addShifted(x[i*q.lx:][:q.lx], []uint64{uint64(z)}, shift, true)
 		if q.image.Arr != nil {
-			q.z.SetFloat64(k, j, float64(z)) // z has the bits of v
+			q.z.SetFloat64(i, j, float64(z)) // z has the bits of v
+			continue
 		}
-	}
-	if q.image.Arr != nil {
-		q.at[j] = at
-		return
-	}
-	la := q.la
-	sum := r.sum[:la+2]
-	for i := range n {
-		// B z = (B + 1/2) (z + 2^63) - 2^63 (sums of B + 1/2) - (sum of z)/2.
-		clear(sum)
-		accumulate(sum, q.a[i*n*la:][:n*la], la, r.words)
-		subtract(sum, q.sums[i*(la+2):][:la+2])
-		subtract(sum[la-1:], []uint64{low << 63, low>>1 | high<<63, uint64(int64(high) >> 1)})
-		addShifted(q.y[(i+j*n)*q.ly:][:q.ly], sum, shift, true)
+		first[i], second[i] = q.sliced.cut(z)
 	}
 }
 
-// multiply adds the products of A and the corrections to y.
-func (q *quick) multiply() error {
+// stay says that there is no correction of x_j, which is column k of a strip.
+func (q *quick) stay(r *quickRoom, j, k int) {
+	first, second := q.digits(r, k)
+	clear(first)
+	clear(second)
+	if q.image.Arr != nil {
+		q.z.Slice(0, q.n, j, j+1).CopyFrom(num.NewMat(num.Float64, q.n, 1))
+	}
+}
+
+// digits returns the digits of the correction of column k of a strip.
+func (q *quick) digits(r *quickRoom, k int) (first, second []float64) {
+	return r.digits[2*k*q.n:][:q.n], r.digits[(2*k+1)*q.n:][:q.n]
+}
+
+// multiply adds the products of A and the corrections of a strip of columns to y, or leaves that to
+// products.
+func (q *quick) multiply(r *quickRoom, j0, j1 int) {
+	if q.image.Arr != nil {
+		return
+	}
+	n, m := q.n, &q.sliced
+	rows := m.count * n
+	sums := r.sums[:2*(j1-j0)*rows]
+	clear(sums)
+	if dgemm.SubtractIntegers(q.s.Ctx, rows, 2*(j1-j0), n, sums, rows, m.negative, rows, r.digits, n) != nil {
+		return // the context is done, which the caller finds
+	}
+	for j := j0; j < j1; j++ {
+		// The unit of a product is 2^(low - top - at).
+		shift := uint(64*int64(q.ly-1) + q.low - q.top - q.at[j])
+		first, second := sums[2*(j-j0)*rows:][:rows], sums[(2*(j-j0)+1)*rows:][:rows]
+		y := q.y[j*n*q.ly:][:n*q.ly]
+		for i := range n {
+			m.add(y[i*q.ly:][:q.ly], i, first, second, shift)
+		}
+	}
+}
+
+// products adds the products of A and the corrections to y for orders from quickProduct on.
+func (q *quick) products() error {
 	if q.image.Arr == nil {
 		return nil
 	}
 	if err := q.s.Gemm(1, q.matrix, q.z, 0, num.Mat{}, q.image); err != nil {
 		return err
 	}
-	return q.columns(func(r *quickRoom, j int) {
+	return q.columns(func(_ *quickRoom, j int) {
 		for i := range q.n {
 			x := q.image.Arr.Value(q.image.At(i, j), nil)
 			if x.Class == num.Finite {
@@ -338,62 +394,14 @@ func addReal(z []uint64, x num.Real, exp int64) {
 	}
 }
 
-// accumulate adds to z the sum of x_k y_k for numbers x_k of l words.
-func accumulate(z, x []uint64, l int, y []uint64) {
-	for w := range l {
-		var s0, s1, s2, carry uint64
-		at := w
-		for _, v := range y {
-			high, low := bits.Mul64(x[at], v)
-			s0, carry = bits.Add64(s0, low, 0)
-			s1, carry = bits.Add64(s1, high, carry)
-			s2, _ = bits.Add64(s2, 0, carry)
-			at += l
-		}
-		sum := [...]uint64{s0, s1, s2}
-		addShifted(z[w:], sum[:], 0, false)
-	}
-}
-
-// addProduct adds x v to z, of the same words, and returns the carry.
-func addProduct(z, x []uint64, v uint64) (carry uint64) {
-	z = z[:len(x)]
-	for i, m := range x {
-		h, l := bits.Mul64(m, v)
-		l, c := bits.Add64(l, carry, 0)
-		h, _ = bits.Add64(h, 0, c)
-		z[i], c = bits.Add64(z[i], l, 0)
-		carry, _ = bits.Add64(h, 0, c)
-	}
-	return carry
-}
-
-// subtract sets z -= x, for the words of x that z has; x has no fewer words, or the ones of z
-// beyond are left out.
+// subtract sets z -= x, for an x without a sign and no more words than z.
 func subtract(z, x []uint64) {
 	borrow := uint64(0)
-	for i := range min(len(z), len(x)) {
-		z[i], borrow = bits.Sub64(z[i], x[i], borrow)
+	for i, v := range x {
+		z[i], borrow = bits.Sub64(z[i], v, borrow)
 	}
-}
-
-// multiply sets z = x y, signed; z has the words of both.
-func multiply(z, x, y []uint64) {
-	clear(z)
-	low := 0 // words that are 0
-	for low < len(x)-1 && x[low] == 0 {
-		low++
-	}
-	for i, v := range y {
-		if v != 0 {
-			z[i+len(x)] = addProduct(z[i+low:i+len(x)], x[low:], v)
-		}
-	}
-	if int64(x[len(x)-1]) < 0 {
-		subtract(z[len(x):], y)
-	}
-	if int64(y[len(y)-1]) < 0 {
-		subtract(z[len(y):], x)
+	for i := len(x); borrow != 0 && i < len(z); i++ {
+		z[i], borrow = bits.Sub64(z[i], 0, borrow)
 	}
 }
 
@@ -428,17 +436,95 @@ func leadingOf(z []uint64, fraction int) (m float64, e int64) {
 	return m, e
 }
 
+// A factor is |d_j|. The words below word from are 0, and reversed has the others, the most
+// significant one first.
+type factor struct {
+	reversed []uint64
+	from     int
+	negative bool
+}
+
+// factorOf returns the factor of column j.
+func (q *quick) factorOf(r *quickRoom, j int) (d factor) {
+	z := r.d
+	copy(z, q.d[j*q.lx:][:q.lx])
+	if d.negative = int64(z[len(z)-1]) < 0; d.negative {
+		negate(z)
+	}
+	for d.from < len(z) && z[d.from] == 0 {
+		d.from++
+	}
+	last := len(z)
+	for last > d.from && z[last-1] == 0 {
+		last--
+	}
+	d.reversed = z[d.from:last]
+	slices.Reverse(d.reversed)
+	return d
+}
+
 // difference sets r.w to entry i of w_j: the words of a fraction of len(r.w) - 2 words, and an
 // integer part of two.
-func (q *quick) difference(r *quickRoom, i, j int) {
+func (q *quick) difference(r *quickRoom, i, j int, d factor) {
 	x, y := q.x[(i+j*q.n)*q.lx:][:q.lx], q.y[(i+j*q.n)*q.ly:][:q.ly]
-	multiply(r.product, x, q.d[j*q.lx:][:q.lx])
 	w, fraction := r.w, len(r.w)-2
 	at := fraction - (q.ly - 1) // of the lowest word of y
 	clear(w[:at])
 	copy(w[at:], y)
 	w[fraction+1] = uint64(int64(y[q.ly-1]) >> 63)
-	subtract(w[fraction-2*(q.lx-1):], r.product) // whose highest word has the place of w's
+	at = fraction - 2*(q.lx-1) + d.from // of the lowest word of a product
+	if d.negative {                     // y - x d = -((-y - 1) - x |d|) - 1
+		invert(w)
+	}
+	subtractProduct(w[at:], x, d.reversed)
+	if d.negative {
+		invert(w)
+	}
+}
+
+// invert sets z = -z - 1.
+func invert(z []uint64) {
+	for i, v := range z {
+		z[i] = ^v
+	}
+}
+
+// subtractProduct sets z -= x y for a signed x and a y without a sign, whose most significant word
+// is the first. z has the words of both or more.
+func subtractProduct(z, x, y []uint64) {
+	last, low := len(x)-1, 0 // low words are 0
+	for low < last && x[low] == 0 {
+		low++
+	}
+	integer := int64(x[last])
+	x, z = x[low:last], z[low:]
+	if len(x) > 0 && len(y) > 0 {
+		var s0, s1, s2, borrow uint64
+		at := 0
+		for ; at < len(x)+len(y)-1; at++ {
+			first := at - (len(y) - 1) // the word of x beside y[0]
+			v, u := x[max(0, first):min(at+1, len(x))], y[max(0, -first):]
+			for i, u := range u[:len(v)] {
+				var carry uint64
+				h, l := bits.Mul64(v[i], u)
+				s0, carry = bits.Add64(s0, l, 0)
+				s1, carry = bits.Add64(s1, h, carry)
+				s2, _ = bits.Add64(s2, 0, carry)
+			}
+			z[at], borrow = bits.Sub64(z[at], s0, borrow)
+			s0, s1, s2 = s1, s2, 0
+		}
+		z[at], borrow = bits.Sub64(z[at], s0, borrow)
+		for at++; borrow != 0 && at < len(z); at++ {
+			z[at], borrow = bits.Sub64(z[at], 0, borrow)
+		}
+	}
+	if integer == 0 {
+		return
+	}
+	slices.Reverse(y)
+	addTimes(z[len(x):], y, -integer)
+	slices.Reverse(y)
 }
 
 // residuals computes w and its bounds.
@@ -451,8 +537,9 @@ func (q *quick) residuals() error {
 	return q.columns(func(r *quickRoom, j int) {
 		most, long := int64(math.MinInt64), 0.0
 		w, x, unit := q.w[j*n:][:n], q.x[j*n*q.lx:][:n*q.lx], power(int64(-64*(len(r.w)-2)))
+		d := q.factorOf(r, j)
 		for i := range n {
-			q.difference(r, i, j)
+			q.difference(r, i, j, d)
 			m, e := leadingOf(r.w, len(r.w)-2)
 			if w[i], r.exponents[i] = m, e; m != 0 {
 				most = max(most, e)
@@ -481,42 +568,50 @@ func (q *quick) residuals() error {
 // improve corrects x and d. It is not ok, and the solver is of no use afterwards, if a correction
 // is not small.
 func (q *quick) improve() (ok bool, err error) {
-	n := q.n
 	var failed atomic.Bool
-	err = q.columns(func(r *quickRoom, j int) {
-		if q.norm[j].zero() {
-			if q.image.Arr != nil {
-				q.z.Slice(0, n, j, j+1).CopyFrom(num.NewMat(num.Float64, n, 1))
-			}
-			return
-		}
-		symeig.Products(q.v, n, q.w[j*n:][:n], r.part)
-		unit := math.Ldexp(1, int(max(q.scale[j], -1000)))
-		if !(math.Abs(r.part[j])*unit < 1) {
-			failed.Store(true)
-			return
-		}
-		addFloat(q.d[j*q.lx:][:q.lx], r.part[j], q.scale[j])
-		for k := range r.part {
-			if k != j {
-				r.part[k] /= q.near[j] - q.near[k]
-			}
-		}
-		r.part[j] = 0
-		clear(r.shift)
-		symeig.AddProduct(q.v, n, r.shift, r.part)
-		for _, v := range r.shift {
-			if !(math.Abs(v)*unit < 1.0/8) { // so that the integer parts suffice
+	err = q.strips(func(r *quickRoom, j0, j1 int) {
+		for j := j0; j < j1; j++ {
+			if !q.correct(r, j, j-j0) {
 				failed.Store(true)
 				return
 			}
 		}
-		q.move(r, j, q.scale[j])
+		q.multiply(r, j0, j1)
 	})
 	if failed.Load() || err != nil {
 		return false, err
 	}
-	return true, q.multiply()
+	return true, q.products()
+}
+
+// correct corrects x_j and d_j, where j is column k of a strip.
+func (q *quick) correct(r *quickRoom, j, k int) (ok bool) {
+	n := q.n
+	if q.norm[j].zero() {
+		q.stay(r, j, k)
+		return true
+	}
+	symeig.Products(q.v, n, q.w[j*n:][:n], r.part)
+	unit := math.Ldexp(1, int(max(q.scale[j], -1000)))
+	if !(math.Abs(r.part[j])*unit < 1) {
+		return false
+	}
+	addFloat(q.d[j*q.lx:][:q.lx], r.part[j], q.scale[j])
+	for i := range r.part {
+		if i != j {
+			r.part[i] /= q.near[j] - q.near[i]
+		}
+	}
+	r.part[j] = 0
+	clear(r.shift)
+	symeig.AddProduct(q.v, n, r.shift, r.part)
+	for _, v := range r.shift {
+		if !(math.Abs(v)*unit < 1.0/8) { // so that the integer parts suffice
+			return false
+		}
+	}
+	q.move(r, j, k, q.scale[j])
+	return true
 }
 
 // radii bounds the distances of the eigenvalues of B from the Rayleigh quotients of the vectors;
@@ -589,9 +684,9 @@ func (q *quick) enclosures(radii []size) (centers []*big.Float, wide []size, err
 // quotient returns the Rayleigh quotient of x_j, x_jᵀ y_j / x_jᵀ x_j, and a bound of its error.
 func (q *quick) quotient(r *quickRoom, j int) (*big.Float, size) {
 	x, y := q.x[j*q.n*q.lx:][:q.n*q.lx], q.y[j*q.n*q.ly:][:q.n*q.ly]
-	product, squares := r.sum[:q.lx+q.ly], r.squares[:2*q.lx]
+	product, squares := r.sum, r.squares
 	inner(product, x, q.lx, y, q.ly)
-	inner(squares, x, q.lx, x, q.lx)
+	inner(squares, x, q.lx, nil, 0)
 	p := uint(64 * (2*q.lx + 2))
 	z := bigOf(product, q.lx+q.ly-2)
 	z.SetPrec(p).Quo(z, bigOf(squares, 2*q.lx-2))
@@ -599,33 +694,53 @@ func (q *quick) quotient(r *quickRoom, j int) (*big.Float, size) {
 	return z, sizeOfBig(z).shifted(2 - int64(p))
 }
 
-// inner sets z to the sum of x_k y_k for signed numbers x_k of lx words and y_k of ly words. z has
-// lx + ly words, which the sum must fit.
+// inner sets z to the sum of x_k y_k for signed numbers x_k of lx words and y_k of ly words, which
+// are the same numbers if ly is 0. z has the words of both, which the sum must fit.
 func inner(z, x []uint64, lx int, y []uint64, ly int) {
 	clear(z)
-	// The words as numbers without signs.
-	for a := range lx {
-		for b := range ly {
+	square := ly == 0
+	if square {
+		y, ly = x, lx
+	}
+	// The words of all fractions: the last word of a number is its integer part.
+	for a := range lx - 1 {
+		first, twice := 0, uint(0)
+		if square {
+			first, twice = a, 1
+		}
+		for b := first; b < ly-1; b++ {
 			var s0, s1, s2, carry uint64
 			for i, j := a, b; i < len(x) && j < len(y); i, j = i+lx, j+ly {
 				high, low := bits.Mul64(x[i], y[j])
 				s0, carry = bits.Add64(s0, low, 0)
 				s1, carry = bits.Add64(s1, high, carry)
-				s2 += carry
+				s2, _ = bits.Add64(s2, 0, carry)
 			}
 			sum := [...]uint64{s0, s1, s2}
-			addShifted(z[a+b:], sum[:], 0, false)
+			if a == b {
+				addShifted(z[a+b:], sum[:], 0, false)
+			} else {
+				addShifted(z[a+b:], sum[:], twice, false)
+			}
 		}
 	}
-	// A negative x_k was taken as x_k + 2^(64 lx), and y_k likewise. What is left of the product of
-	// both powers lies beyond z.
 	for i, j := 0, 0; i < len(x); i, j = i+lx, j+ly {
-		if int64(x[i+lx-1]) < 0 {
-			subtract(z[lx:], y[j:j+ly])
+		f, g := int64(x[i+lx-1]), int64(y[j+ly-1])
+		addTimes(z[lx-1:], y[j:j+ly-1], f)
+		addTimes(z[ly-1:], x[i:i+lx-1], g)
+		if v := f * g; v != 0 {
+			addShifted(z[lx+ly-2:], []uint64{uint64(v)}, 0, true)
 		}
-		if int64(y[j+ly-1]) < 0 {
-			subtract(z[ly:], x[i:i+lx])
-		}
+	}
+}
+
+// addTimes adds k x to z, for an x without a sign and a small integer k.
+func addTimes(z, x []uint64, k int64) {
+	for ; k < 0; k++ {
+		subtract(z, x)
+	}
+	for ; k > 0; k-- {
+		addShifted(z, x, 0, false)
 	}
 }
 

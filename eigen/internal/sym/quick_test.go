@@ -4,8 +4,10 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/prooftest"
@@ -51,15 +53,20 @@ func TestQuickIntegers(t *testing.T) {
 	}
 	for range testlength.Of(1000, 10000, 1000000) {
 		x, y := randomWords(rng, 1+rng.IntN(5)), randomWords(rng, 1+rng.IntN(5))
-		z := make([]uint64, len(x)+len(y))
-		multiply(z, x, y)
-		if want := new(big.Int).Mul(signed(x), signed(y)); signed(z).Cmp(want) != 0 {
-			t.Fatalf("%x times %x is %x", x, y, z)
+		z := randomWords(rng, len(x)+len(y)+rng.IntN(2))
+		x[len(x)-1] = uint64(rng.IntN(4) - 2) // an integer part
+		before := signed(z)
+		want := new(big.Int).Mul(signed(x), num.ToInt(y))
+		slices.Reverse(y)
+		subtractProduct(z, x, y)
+		if signed(z).Cmp(reduced(want.Sub(before, want), len(z))) != 0 {
+			t.Fatalf("%x times %x was not subtracted from %x: %x", x, y, before, z)
 		}
 		z = randomWords(rng, 1+rng.IntN(6))
-		before, shift, words := signed(z), uint(rng.IntN(300)), len(z)
+		shift, words := uint(rng.IntN(300)), len(z)
+		before = signed(z)
 		addShifted(z, x, shift, true)
-		if want := new(big.Int).Lsh(signed(x), shift); signed(z).Cmp(reduced(want.Add(want, before), words)) != 0 {
+		if want.Lsh(signed(x), shift); signed(z).Cmp(reduced(want.Add(want, before), words)) != 0 {
 			t.Fatalf("%x plus %x shifted by %d is %x", before, x, shift, z)
 		}
 		before = signed(z)
@@ -71,7 +78,7 @@ func TestQuickIntegers(t *testing.T) {
 		zeros := rng.IntN(3) // words, which may lie below the units
 		real := num.Real{Class: num.Finite, Neg: rng.IntN(2) > 0, Mag: append(make([]uint64, zeros), x...), Exp: int64(shift) - 77}
 		addReal(z, real, 77-64*int64(zeros))
-		want := new(big.Int).Lsh(num.ToInt(x), shift)
+		want.Lsh(num.ToInt(x), shift)
 		if real.Neg {
 			want.Neg(want)
 		}
@@ -86,27 +93,85 @@ func TestQuickIntegers(t *testing.T) {
 		if lost.Sign() < 0 || lost.Cmp(limit.Add(limit, big.NewFloat(1))) > 0 || m != 0 && (math.Abs(m) < 0.5 || math.Abs(m) >= 1) || (m < 0) != (signed(x).Sign() < 0) {
 			t.Fatalf("leading part of %x: %v 2^%d", x, m, e)
 		}
-		l, k := 1+rng.IntN(3), 1+rng.IntN(9)
-		factors, list := randomWords(rng, k), randomWords(rng, k*l)
-		z = make([]uint64, l+2)
-		accumulate(z, list, l, factors)
-		sum := new(big.Int)
-		for i, v := range factors {
-			sum.Add(sum, new(big.Int).Mul(num.ToInt(list[i*l:][:l]), new(big.Int).SetUint64(v)))
-		}
-		if num.ToInt(z).Cmp(sum) != 0 {
-			t.Fatalf("%x times %x is %x", list, factors, z)
-		}
+		k, sum := 1+rng.IntN(9), new(big.Int)
 		lx, ly := 1+rng.IntN(4), 1+rng.IntN(4)
 		xs, ys := randomWords(rng, k*lx), randomWords(rng, k*ly)
+		for i := range k { // integer parts
+			xs[i*lx+lx-1], ys[i*ly+ly-1] = uint64(rng.IntN(4)-2), uint64(rng.IntN(4)-2)
+		}
 		z = make([]uint64, lx+ly)
-		inner(z, xs, lx, ys, ly)
-		sum.SetInt64(0)
+		square := rng.IntN(2) > 0
+		if square {
+			z, ys, ly = make([]uint64, 2*lx), xs, lx
+			inner(z, xs, lx, nil, 0)
+		} else {
+			inner(z, xs, lx, ys, ly)
+		}
 		for i := range k {
 			sum.Add(sum, new(big.Int).Mul(signed(xs[i*lx:][:lx]), signed(ys[i*ly:][:ly])))
 		}
 		if signed(z).Cmp(reduced(sum, lx+ly)) != 0 {
-			t.Fatalf("the inner product of %x and %x, of %d and %d words, is %x", xs, ys, lx, ly, z)
+			t.Fatalf("the inner product of %x and %x, of %d and %d words, squares %v, is %x", xs, ys, lx, ly, square, z)
+		}
+	}
+}
+
+// randomize sets x to a random number from 0 to x.
+func randomize(rng *rand.Rand, x *big.Int) {
+	words := make([]uint64, x.BitLen()/64+1)
+	for i := range words {
+		words[i] = rng.Uint64()
+	}
+	x.And(x, num.ToInt(words)) // x is 2^k - 1
+}
+
+// TestSliced compares products by slices with exact ones, for the largest numbers among others.
+func TestSliced(t *testing.T) {
+	rng := testseed.Rand(t, 71, 3)
+	for range testlength.Of(200, 1000, 50000) {
+		n, span := 1+rng.IntN(20), rng.Int64N(300)
+		m := slicedFor(n, span)
+		m.negative = make([]float64, m.count*n*n)
+		number := func(bits int64) *big.Int {
+			x := new(big.Int).Lsh(big.NewInt(1), uint(bits))
+			if x.Sub(x, big.NewInt(1)); rng.IntN(2) > 0 {
+				randomize(rng, x)
+			}
+			if rng.IntN(2) > 0 {
+				x.Neg(x)
+			}
+			return x
+		}
+		a, z := make([]*big.Int, n*n), make([]int64, n)
+		low := rng.Int64N(100) - 50
+		room := make([]uint64, span/64+2)
+		for i := range n {
+			for j := range i + 1 {
+				x := number(span)
+				a[i*n+j], a[j*n+i] = x, x
+				v := num.RealOf(new(big.Float).SetInt(x))
+				v.Exp += low
+				m.set(i, j, v, low, room)
+			}
+		}
+		digits, sums := make([]float64, 2*n), make([]float64, 2*m.count*n)
+		for i := range z {
+			z[i] = number(int64(m.bits)).Int64()
+			digits[i], digits[n+i] = m.cut(z[i])
+		}
+		if err := dgemm.SubtractIntegers(t.Context(), m.count*n, 2, n, sums, m.count*n, m.negative, m.count*n, digits, n); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			want, shift := new(big.Int), uint(rng.IntN(100))
+			for j := range n {
+				want.Add(want, new(big.Int).Mul(a[i*n+j], big.NewInt(z[j])))
+			}
+			y := make([]uint64, (span+200)/64+2)
+			m.add(y, i, sums[:m.count*n], sums[m.count*n:], shift)
+			if signed(y).Cmp(want.Lsh(want, shift)) != 0 {
+				t.Fatalf("n = %d, %d bits: row %d of %v times %v is not %x", n, span, i, a, z, y)
+			}
 		}
 	}
 }

@@ -145,6 +145,7 @@ func (e *solver) quickly(v []float64) (bool, error) {
 	if q == nil {
 		return false, nil
 	}
+	defer q.release()
 	// A step of about 40 bits takes two parts, and the beginning and the end one each.
 	part := call.Cube(e.n) * float64(q.la)
 	e.s.Plan(part * float64(4+max(0, valueBits-seedRight)/40))
