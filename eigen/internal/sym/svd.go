@@ -44,9 +44,6 @@ func SVD(s *call.Run, c num.Mat, f num.Format, want Wanted, complete bool) (SVDR
 			e.left.more = m - n
 		}
 		e.left.vectors = num.NewMat(f, m, n+e.left.more)
-		for p := range e.left.columns {
-			e.left.columns[p].open = call.All(m)
-		}
 	}
 	if n > 0 {
 		if err := e.checkSeed(); err != nil {
@@ -63,7 +60,7 @@ func SVD(s *call.Run, c num.Mat, f num.Format, want Wanted, complete bool) (SVDR
 			return SVDResult{}, err
 		}
 		if !done {
-			x, err := fromSeed(s, floatColumns{v, n, 1}, call.All(n), n)
+			x, err := fromSeed(s, v, call.All(n), n)
 			if err != nil {
 				return SVDResult{}, err
 			}
