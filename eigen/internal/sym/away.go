@@ -86,10 +86,10 @@ func (t *state) brought(p *problem, d num.Mat) (num.Mat, error) {
 }
 
 // measureThere is measure on the GPU. It is not ok if that is not possible.
-func (t *state) measureThere(p *problem) (ok bool, err error) {
+func (t *state) measureThere() (ok bool, err error) {
 	h := t.away.there
 	gpu, there := place.Part[place.Spectra](h.at)
-	if ok = there && h.alone() && !p.gram && t.lostR == nil && t.n > 1 && t.n >= SeedFrom; !ok {
+	if ok = there && h.alone() && t.lostR == nil && t.n > 1 && t.n >= SeedFrom; !ok {
 		return false, nil
 	}
 	longS, lostS := plainlyAll(t.longS, &ok), plainlyAll(t.lostS, &ok)

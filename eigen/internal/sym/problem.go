@@ -82,7 +82,7 @@ func (p *problem) products(s *call.Run, x num.Mat, places int) (*state, error) {
 		t.wide = t.wide.max(v)
 	}
 	if t.away != nil {
-		if ok, err := t.measureThere(p); ok || err != nil && !declined(err) {
+		if ok, err := t.measureThere(); ok || err != nil && !declined(err) {
 			return t, err
 		}
 		return t, t.bring(p)

@@ -126,7 +126,11 @@ func (e *solver) seed() (x num.Mat, err error) {
 	s := e.s
 	done := func() {
 		s.Did(e.work().seedTime())
-		s.Stage("float64 eigenvectors")
+		if e.p.gram {
+			s.Stage("float64 singular vectors")
+		} else {
+			s.Stage("float64 eigenvectors")
+		}
 	}
 	x, err = e.p.there.seed(s, e.p)
 	if !declined(err) {
@@ -140,7 +144,12 @@ func (e *solver) seed() (x num.Mat, err error) {
 	if err != nil {
 		return num.Mat{}, err
 	}
-	v, order, err := floatSeed(s, a)
+	v, order := []float64(nil), call.All(e.n)
+	if e.p.gram {
+		v, err = singularSeed(s, a)
+	} else {
+		v, order, err = floatSeed(s, a)
+	}
 	if err != nil {
 		return num.Mat{}, err
 	}
@@ -499,7 +508,7 @@ func fewer(s *call.Run, n, entries int) (end func()) {
 // bits, and with settling also the others. It returns D, which is on the host if X is.
 func (e *solver) decideVectors(t *state, d num.Mat, wide int, settling bool) (num.Mat, error) {
 	links := e.links(t)
-	if t.away != nil && !settling {
+	if t.away != nil && !settling && e.left == nil {
 		far, _, err := t.distances(wide)
 		if err != nil {
 			return d, err
