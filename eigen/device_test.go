@@ -1,6 +1,7 @@
 package eigen_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/halfulp/halfulp"
@@ -32,7 +33,6 @@ func TestDevices(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer there.Free()
-		f := halfulp.MP(106)
 		same := func(name string, got, want *halfulp.Matrix) {
 			if got.Device() != halfulp.CPU {
 				var err error
@@ -44,32 +44,80 @@ func TestDevices(t *testing.T) {
 				t.Errorf("%s differ on the device", name)
 			}
 		}
-		want, err := eigen.Sym(s, f, &eigen.SymOptions{Options: halfulp.Options{Device: halfulp.CPU}})
-		if err != nil {
-			t.Fatal(err)
+		// A circulant matrix has pairs of equal eigenvalues.
+		double, banded := halfulp.NewMatrix(halfulp.Float64, n, n), halfulp.NewMatrix(halfulp.Float64, n, n)
+		for i := range n {
+			for j := range n {
+				apart := max(i-j, j-i)
+				double.SetFloat64(i, j, 1/float64(1+min(apart, n-apart)))
+				if i == j || i == j+1 || j == i+1 {
+					banded.SetFloat64(i, j, float64(2+(i+j)/2-3*max(i-j, j-i)))
+				}
+			}
 		}
-		for _, m := range []*halfulp.Matrix{s, there} {
+		f := halfulp.MP(106)
+		for _, c := range []struct {
+			name string
+			a    *halfulp.Matrix
+			f    halfulp.Format
+			opt  eigen.SymOptions
+		}{
+			{"", s, f, eigen.SymOptions{}}, {"of the device", there, f, eigen.SymOptions{}}, {"of float64", s, halfulp.Float64, eigen.SymOptions{}},
+			{"of two float64", s, halfulp.DD, eigen.SymOptions{}}, {"of 300 bits", s, halfulp.MP(300), eigen.SymOptions{}},
+			{"alone", s, halfulp.Float64, eigen.SymOptions{ValuesOnly: true}}, {"of some indices", s, halfulp.Float64, eigen.SymOptions{Index: &[2]int{2, n / 2}}},
+			{"in an interval", s, halfulp.Float64, eigen.SymOptions{Above: new(halfulp.Float(0))}}, {"of a matrix with pairs", double, halfulp.Float64, eigen.SymOptions{}},
+			{"of a banded matrix", banded, halfulp.Float64, eigen.SymOptions{}},
+		} {
+			here := c.a
+			if here == there {
+				here = s
+			}
+			opt := c.opt
+			opt.Device = halfulp.CPU
+			want, err := eigen.Sym(here, c.f, &opt)
+			if err != nil {
+				t.Fatal(err)
+			}
 			var st halfulp.Stats
-			got, err := eigen.Sym(m, f, &eigen.SymOptions{Options: halfulp.Options{Device: "cuda:0", Stats: &st}})
+			opt.Device, opt.Stats = "cuda:0", &st
+			got, err := eigen.Sym(c.a, c.f, &opt)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if st.Device != "cuda:0" {
 				t.Errorf("products on %s", st.Device)
 			}
-			same("eigenvalues", got.Values.Matrix(), want.Values.Matrix())
-			same("eigenvectors", got.Vectors, want.Vectors)
+			same("eigenvalues "+c.name, got.Values.Matrix(), want.Values.Matrix())
+			if want.Vectors != nil {
+				same("eigenvectors "+c.name, got.Vectors, want.Vectors)
+			}
+			if (c.a == double) != (len(want.Clusters) > 0) {
+				t.Errorf("eigenvalues %s: clusters %v", c.name, want.Clusters)
+			}
+			if !slices.Equal(got.Clusters, want.Clusters) || got.First != want.First {
+				t.Errorf("eigenvalues %s: clusters %v from %d on the device, %v from %d", c.name, got.Clusters, got.First, want.Clusters, want.First)
+			}
 		}
-		values, err := eigen.SVD(a, f, &eigen.SVDOptions{Options: halfulp.Options{Device: halfulp.CPU}})
-		if err != nil {
-			t.Fatal(err)
+		near := gallery.Random(halfulp.Float64, n, n, 3, 2) // of condition 2^40
+		for j := range n {
+			near.SetFloat64(n-1, j, near.Float64(n-1, j)*0x1p-40)
 		}
-		got, err := eigen.SVD(a, f, &eigen.SVDOptions{Options: halfulp.Options{Device: "cuda:0"}})
-		if err != nil {
-			t.Fatal(err)
+		for _, c := range []*halfulp.Matrix{a, gallery.Random(halfulp.Float64, n+5, n, 2, 3), near} {
+			for _, only := range []bool{false, true} {
+				want, err := eigen.SVD(c, f, &eigen.SVDOptions{ValuesOnly: only, Options: halfulp.Options{Device: halfulp.CPU}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := eigen.SVD(c, f, &eigen.SVDOptions{ValuesOnly: only, Options: halfulp.Options{Device: "cuda:0"}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				same("singular values", got.S.Matrix(), want.S.Matrix())
+				if !only {
+					same("left singular vectors", got.U, want.U)
+					same("right singular vectors", got.V, want.V)
+				}
+			}
 		}
-		same("singular values", got.S.Matrix(), values.S.Matrix())
-		same("left singular vectors", got.U, values.U)
-		same("right singular vectors", got.V, values.V)
 	})
 }

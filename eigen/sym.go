@@ -84,7 +84,7 @@ func Sym(a *halfulp.Matrix, f halfulp.Format, opt *SymOptions) (*SymResult, erro
 		return nil, err
 	}
 	z, err := func() (sym.Result, error) {
-		if err := call.Finite("A", on[0]); err != nil {
+		if err := call.FiniteOn(s.Threads, "A", on[0]); err != nil {
 			return sym.Result{}, err
 		}
 		if err := sym.Symmetric(s, "A", on[0]); err != nil {

@@ -36,25 +36,27 @@ type Fetcher interface {
 // errors that have no known bound.
 type Spectral interface {
 	// Tridiagonal computes the diagonal d and the off-diagonal e of a tridiagonal matrix T =
-	// H' A H, for a symmetric n x n matrix A of finite numbers below 1, stored by columns on the
-	// host. H is orthogonal. The caller must free the reduction.
-	Tridiagonal(cfg Config, a []float64, n int) (r Reduction, d, e []float64, err error)
+	// H' A H, for a symmetric n x n matrix A of finite numbers below 1 at the place. H is
+	// orthogonal. The caller must free the reduction.
+	Tridiagonal(cfg Config, a num.Mat) (r Reduction, d, e []float64, err error)
 }
 
 // A Reduction is the matrix H of a Spectral, of order n, with room for an n x n matrix Q. The
 // caller computes the eigenvectors of T in Q by divide and conquer: it loads the eigenvectors of
 // blocks of T, merges neighbouring blocks, and multiplies by H.
 type Reduction interface {
-	// Load sets Q to a matrix of the host, stored by columns. T can no longer be computed from A.
-	Load(cfg Config, q []float64) error
+	// Load sets column j of Q to column j of q, of rows numbers, from row base[j] on, and to zeros
+	// elsewhere. T can no longer be computed from A.
+	Load(cfg Config, q []float64, rows int, base []int32) error
 	// Ends returns, for the columns of a piece, the last row of its first part and the first row of
 	// its second part, each where the column is one of that part.
 	Ends(cfg Config, p Piece) ([]float64, error)
 	// Merge replaces the columns of a piece of Q, and returns the roots of the secular equation. It
 	// is not ok if an iteration does not converge.
 	Merge(cfg Config, m Merge) (roots []float64, ok bool, err error)
-	// Apply sets z to H Q, by columns. It is called at most once, after Load.
-	Apply(cfg Config, z []float64) error
+	// Apply sets column p of X, in MP of 53 to 64 bits, to column order[p] of H Q. It is not ok if
+	// a number is not finite. It is called at most once, after Load.
+	Apply(cfg Config, order []int32, x num.Mat) (ok bool, err error)
 	Free()
 }
 

@@ -51,24 +51,21 @@ func Sym(ctx context.Context, a []float64, n int, vectors bool, workers int) (w 
 // functions. They report whether they succeed.
 type Reduction struct {
 	D, E  []float64
-	Load  func(q []float64) bool
+	Load  func(q []float64, rows int, base []int32) bool
 	Ends  func(p place.Piece) ([]float64, bool)
 	Merge func(m place.Merge) ([]float64, bool)
-	Apply func(z []float64) bool
 }
 
-// Reduced is like Sym for a matrix that a device has reduced, of entries near 1. It returns the
-// eigenvalues w in any order, and the eigenvectors as the columns of the n x n matrix z, which is
-// stored by columns. It destroys D and E.
-func Reduced(ctx context.Context, r Reduction, workers int) (w, z []float64, ok bool) {
+// Reduced returns the eigenvalues w, in any order, of a matrix of entries near 1 that a device has
+// reduced. The eigenvectors of T become the columns of Q. It destroys D and E. Else it is like Sym.
+func Reduced(ctx context.Context, r Reduction, workers int) (w []float64, ok bool) {
 	if !finite(r.D) || !finite(r.E) {
-		return nil, nil, false
+		return nil, false
 	}
-	t, ok := newSolver(ctx, workers).divide(r.D, r.E, &r)
-	if !ok || !r.Apply(t.vectors.data) {
-		return nil, nil, false
+	if _, ok := newSolver(ctx, workers).divide(r.D, r.E, &r); !ok {
+		return nil, false
 	}
-	return r.D, t.vectors.data, ctx.Err() == nil && finite(r.D) && finite(t.vectors.data)
+	return r.D, ctx.Err() == nil && finite(r.D)
 }
 
 // Tridiagonal is like Sym for the matrix with diagonal d, of n entries, and with e, of n - 1

@@ -4,6 +4,7 @@ package symeig
 
 import (
 	"math"
+	"slices"
 
 	"github.com/halfulp/halfulp/internal/place"
 )
@@ -15,9 +16,10 @@ type divided struct {
 	s       *solver
 	d, e    []float64
 	vectors matrix
-	room    matrix // for vectors that are multiplied
-	inner   matrix // for vectors of secular equations
-	order   []int  // the ascending order of the values of each piece, from its first on
+	base    []int32 // the row that column j of vectors begins with; nil for zeros
+	room    matrix  // for vectors that are multiplied
+	inner   matrix  // for vectors of secular equations
+	order   []int   // the ascending order of the values of each piece, from its first on
 }
 
 // conquer computes the eigenvalues w, in ascending order, and the eigenvectors, as rows, of the
@@ -48,9 +50,30 @@ func (s *solver) divide(d, e []float64, device *Reduction) (t *divided, ok bool)
 	if device != nil {
 		rows = min(n, MergeFrom)
 	}
-	t = &divided{s: s, d: d, e: e, vectors: newMatrix(n, n), room: newMatrix(rows, n), inner: newMatrix(rows, n), order: make([]int, n)}
+	t = &divided{s: s, d: d, e: e, vectors: newMatrix(rows, n), room: newMatrix(rows, n), inner: newMatrix(rows, n), order: make([]int, n)}
+	levels := pieces(n, 2, 0)
+	here := len(levels) // levels that are merged here
+	if device != nil {
+		here = slices.IndexFunc(levels, func(level []piece) bool {
+			return slices.ContainsFunc(level, func(p piece) bool { return p.to-p.first >= MergeFrom })
+		})
+		if here < 0 {
+			here = len(levels)
+		}
+		t.base = make([]int32, n)
+	}
+	if here < len(levels) {
+		for _, p := range levels[here] {
+			for j := p.first; j < p.mid; j++ {
+				t.base[j] = int32(p.first)
+			}
+			for j := p.mid; j < p.to; j++ {
+				t.base[j] = int32(p.mid)
+			}
+		}
+	}
 	for i := range d {
-		t.vectors.data[i+i*n] = 1
+		t.vectors.data[i-t.baseOf(i)+i*rows] = 1
 		if i > 0 {
 			d[i] -= math.Abs(e[i-1])
 		}
@@ -58,17 +81,15 @@ func (s *solver) divide(d, e []float64, device *Reduction) (t *divided, ok bool)
 			d[i] -= math.Abs(e[i])
 		}
 	}
-	levels := pieces(n, 2, 0)
-	for len(levels) > 0 && (device == nil || levels[0][0].to-levels[0][0].first < MergeFrom) {
-		if !s.each(levels[0], func(p piece, workers int) bool { return t.merge(p, t, workers) }) {
+	for _, level := range levels[:here] {
+		if !s.each(level, func(p piece, workers int) bool { return t.merge(p, t, workers) }) {
 			return nil, false
 		}
-		levels = levels[1:]
 	}
-	if device != nil && !device.Load(t.vectors.data) {
+	if device != nil && !device.Load(t.vectors.data, rows, t.base) {
 		return nil, false
 	}
-	for _, level := range levels {
+	for _, level := range levels[here:] {
 		for _, p := range level {
 			if !t.merge(p, device, s.workers) {
 				return nil, false
@@ -137,8 +158,22 @@ func (t *divided) merge(p piece, b basis, workers int) bool {
 	return !t.s.done()
 }
 
+// baseOf returns the row of the first entry that is stored of column j.
+func (t *divided) baseOf(j int) int {
+	if t.base == nil {
+		return 0
+	}
+	return int(t.base[j])
+}
+
+// view returns the rows and columns of a piece.
+func (t *divided) view(p piece) matrix {
+	base := t.baseOf(p.first)
+	return t.vectors.view(p.first-base, p.to-base, p.first, p.to)
+}
+
 func (t *divided) ends(p piece) (row []float64, ok bool) {
-	q, upper := t.vectors.view(p.first, p.to, p.first, p.to), p.mid-p.first
+	q, upper := t.view(p), p.mid-p.first
 	row = make([]float64, q.cols)
 	for j := range row {
 		if j < upper {
@@ -151,7 +186,7 @@ func (t *divided) ends(p piece) (row []float64, ok bool) {
 }
 
 func (t *divided) merged(p piece, rotations []place.Rotation, g groups, e *secular, workers int) (roots []float64, ok bool) {
-	q := t.vectors.view(p.first, p.to, p.first, p.to)
+	q := t.view(p)
 	for _, r := range rotations {
 		rotate(q.column(r.X), q.column(r.Y), r.C, r.S)
 	}

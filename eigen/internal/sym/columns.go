@@ -51,6 +51,14 @@ const (
 	together
 )
 
+// findEnds computes the ends of the intervals of all clusters.
+func (e *solver) findEnds(t *state) error {
+	return par.For(t.s.Ctx, t.s.Threads, len(t.clusters), func(_, i int) {
+		c := &t.clusters[i]
+		c.lo, c.hi = e.intervalOf(c)
+	})
+}
+
 // links compares neighbouring eigenvalues, or singular values: link p is about p and p + 1.
 func (e *solver) links(t *state) []link {
 	limit := new(big.Float).SetMantExp(big.NewFloat(1), e.shift-limitTimes*e.f.Bits()-limitBits)
@@ -91,7 +99,7 @@ func single(links []link, p int) bool {
 
 // column is a vector of the result.
 type column struct {
-	open    []int // entries that are not decided
+	open    []int // entries that are not decided; nil if none has been rounded
 	negated int   // -1: the sign of the computed column is to be changed, 1: not, 0: not known
 	done    bool
 }
@@ -124,6 +132,9 @@ func (e *solver) roundColumns(t *state, links []link, y *bound.Nearly, far []siz
 		}
 		if rounders[w] == nil {
 			rounders[w] = &bound.Rounder{Adder: bound.NewAdder(y.Words), Ends: num.New(z.Arr.Format, 2)}
+		}
+		if v.open == nil {
+			v.open = call.All(z.Rows)
 		}
 		open := v.open[:0]
 		for _, i := range v.open {
@@ -180,6 +191,9 @@ func (e *solver) findSigns(t *state, links []link, y *bound.Nearly) error {
 // small enough.
 func (e *solver) settleColumn(t *state, y *bound.Nearly, far []size, z num.Mat, columns []column, p int) {
 	j, v, sign := t.order[p], &columns[p], e.columns[p].negated
+	if v.open == nil && !v.done {
+		v.open = call.All(z.Rows)
+	}
 	if v.done || sign == 0 || far[j].above(settled-int64(e.last)) {
 		return
 	}

@@ -39,7 +39,7 @@ func TestPlain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := seed(s, a)
+		x, err := Seed(s, a)
 		if err != nil {
 			t.Fatal(err)
 		}

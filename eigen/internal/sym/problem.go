@@ -21,6 +21,9 @@ import (
 type problem struct {
 	a, b num.Mat // b without an array stands for the unit matrix
 	gram bool    // a is C
+	// raw says that A is 2^-top a, and not normalized yet.
+	raw bool
+	top int
 
 	bounds [2][]size    // the memory of sb and rb of a state
 	plain  [2][]float64 // the memory of fs and fr
@@ -78,7 +81,25 @@ func (p *problem) products(s *call.Run, x num.Mat, places int) (*state, error) {
 	for _, v := range norms.rows {
 		t.wide = t.wide.max(v)
 	}
+	if t.away != nil {
+		if ok, err := t.measureThere(); ok || err != nil && !declined(err) {
+			return t, err
+		}
+		return t, t.bring(p)
+	}
 	return t, t.measure(p)
+}
+
+// normal returns A, normalized.
+func (p *problem) normal(s *call.Run) (num.Mat, error) {
+	if p.raw {
+		a, _, err := normalized(s, p.a, false)
+		if err != nil {
+			return a, err
+		}
+		p.a, p.raw = a, false
+	}
+	return p.a, nil
 }
 
 // sizes returns memory for sb and rb of a state, and floats memory for fs and fr.
@@ -109,17 +130,34 @@ func (p *problem) multiply(t *state) (z norms, err error) {
 	s, n, x := t.s, t.n, t.x
 	f := call.MP(t.places)
 	if s.Set.Device.Kind == place.CUDA && !p.there.host {
-		t.sm, t.r, z, err = p.there.products(s, p.a, p.b, p.gram, x, f)
+		sm, r, xx, z, err := p.there.products(s, p, x, f)
+		if err == nil {
+			t.away = &away{there: &p.there}
+			if t.sm, t.r, t.x = sm, r, xx; x.OnHost() {
+				t.away.here = x
+			}
+		}
 		if !declined(err) {
 			return z, err
+		}
+		if !x.OnHost() {
+			if x, err = p.there.fetched(s, x); err != nil {
+				return z, err
+			}
+			t.x.Free()
+			t.x = x
 		}
 		p.there.release()
 		p.there.host = true
 	}
+	a, err := p.normal(s)
+	if err != nil {
+		return z, err
+	}
 	t.sm, t.r = s.MatrixHere(f, n, n), s.MatrixHere(f, n, n)
 	ax := s.MatrixHere(f, p.a.Rows, n)
 	defer s.Drop(ax)
-	if err := s.Gemm(1, p.a, x, 0, num.Mat{}, ax); err != nil {
+	if err := s.Gemm(1, a, x, 0, num.Mat{}, ax); err != nil {
 		return z, err
 	}
 	left := x
@@ -255,9 +293,11 @@ func shiftedAll(x []size, e int) []size {
 // nullity returns the exact dimension of the null space of A - m B.
 func (p *problem) nullity(s *call.Run, m *big.Float) (int, error) {
 	n := p.a.Cols
-	c := p.a
+	c, err := p.normal(s)
+	if err != nil {
+		return 0, err
+	}
 	if m.Sign() != 0 {
-		var err error
 		if c, err = p.pencil(s, m); err != nil {
 			return 0, err
 		}

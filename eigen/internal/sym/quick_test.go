@@ -203,7 +203,7 @@ func TestQuick(t *testing.T) {
 			t.Fatal(err)
 		}
 		quickProduct = 1000 * (trial % 2)
-		q := newQuick(s, a, v.x, 1+bits/100)
+		q := newQuick(s, a, v, 1+bits/100)
 		if q == nil {
 			t.Fatal("no solver")
 		}

@@ -40,6 +40,7 @@ type state struct {
 	sb, rb []size
 	fs, fr []float64
 	plain  *plain // for loops in float64 arithmetic, or nil
+	away   *away  // nil if S, R and X are on the host
 	// rowS and rowR are the 2-norms of the rows of S and of R without the diagonal.
 	rowS, rowR []size
 	alpha      size // ≥ ‖R‖
@@ -48,7 +49,12 @@ type state struct {
 }
 
 // release drops the matrices of the state.
-func (t *state) release() { t.s.Drop(t.sm, t.r, t.x) }
+func (t *state) release() {
+	if t.away != nil {
+		t.freeAway()
+	}
+	t.s.Drop(t.sm, t.r, t.x)
+}
 
 // A tile has rows i0 ≤ i < i1 and columns j0 ≤ j < j1, at most tall x stripe entries, i ≤ j.
 type tile struct{ i0, i1, j0, j1 int }
@@ -108,6 +114,17 @@ func (t *state) measure(p *problem) error {
 			return err
 		}
 	}
+	if err := t.rayleigh(squares, diagonalOf(t.sm), diagonalOf(t.r)); err != nil {
+		return err
+	}
+	t.plainly()
+	return nil
+}
+
+// rayleigh computes d from the diagonals of S and R, and bounds ‖R‖ by the squares of the norms of
+// its columns.
+func (t *state) rayleigh(squares []size, sd, rd num.Mat) error {
+	n := t.n
 	var sum size
 	for _, v := range squares {
 		sum = sum.add(v)
@@ -119,20 +136,22 @@ func (t *state) measure(p *problem) error {
 	t.d, t.dLost, t.dSize, t.near = make([]*big.Float, n), make([]size, n), make([]size, n), make([]pair, n)
 	prec := uint(t.places + 32)
 	one := big.NewFloat(1)
-	var b scratch
-	for i := range n {
-		g := cleared(&b.gap, prec).Sub(one, b.read(&b.x, t.r, i, i))
-		t.d[i] = new(big.Float).SetPrec(prec).Quo(b.read(&b.y, t.sm, i, i), g)
+	rooms := make([]scratch, max(1, t.s.Threads))
+	if err := par.For(t.s.Ctx, t.s.Threads, n, func(w, i int) {
+		b := &rooms[w]
+		g := cleared(&b.gap, prec).Sub(one, b.read(&b.x, rd, i, 0))
+		t.d[i] = new(big.Float).SetPrec(prec).Quo(b.read(&b.y, sd, i, 0), g)
 		t.near[i] = pairOfBig(t.d[i])
 		// S, R and d are rounded; 1/(1 - r_ii) ≤ 4/3.
 		v := sizeOfBig(t.d[i])
 		t.dSize[i] = v
 		lost := t.lostIn(t.longS, t.lostS, i, i).add(v.mul(t.lostIn(t.longR, t.lostR, i, i)))
 		t.dLost[i] = v.shifted(2 - int64(t.places)).add(lost.times(1.5))
+	}); err != nil {
+		return err
 	}
 	t.order = call.All(n)
 	slices.SortStableFunc(t.order, func(i, j int) int { return t.d[i].Cmp(t.d[j]) })
-	t.plainly()
 	return nil
 }
 
@@ -236,6 +255,7 @@ type cluster struct {
 	gap  size // a lower bound of the distance of the cluster from the other d
 	// spread bounds |d_i - center| and the couplings within the cluster.
 	spread size
+	lo, hi *big.Float // the ends of the interval, from findEnds
 }
 
 func (c *cluster) count() int { return c.last - c.first + 1 }
@@ -383,6 +403,17 @@ func (t *state) enclose(c *cluster, room *gapRoom) {
 			return
 		}
 	}
+	lost := inner
+	if len(j) == 1 {
+		lost = t.dLost[j[0]]
+	}
+	t.conclude(c, z, lost)
+}
+
+// conclude ends enclose, for the couplings of a cluster with the bound spread of N, and a bound
+// lost of N beside the couplings.
+func (t *state) conclude(c *cluster, z couplings, lost size) {
+	inner := c.spread
 	c.gap = z.nearest
 	theta := z.theta.sqrt()
 	if !theta.less(power(-1)) {
@@ -390,12 +421,7 @@ func (t *state) enclose(c *cluster, room *gapRoom) {
 	}
 	inverse := power(0).add(theta.shifted(1)) // 1/(1 - θ) ≤ 1 + 2 θ
 	c.tilt = z.gap.sqrt().mul(inverse)
-	eps := z.sum.add(z.row.mul(c.tilt))
-	if len(j) > 1 {
-		eps = eps.add(inner)
-	} else {
-		eps = eps.add(t.dLost[j[0]])
-	}
+	eps := z.sum.add(z.row.mul(c.tilt)).add(lost)
 	eps = eps.mul(power(0).add(t.alpha.times(1.5))) // 1/(1 - α) ≤ 1 + 4/3 α
 	if !z.nearest.zero() && !eps.less(inner.times(1.25).add(z.nearest.shifted(-7))) {
 		return
@@ -454,6 +480,25 @@ func (t *state) couplings(j []int, inner, long size, center *big.Float, near pai
 		z.theta = z.theta.add(row.mul(row))
 	}
 	return z, true
+}
+
+// separate divides the columns into clusters, encloses the eigenvalues, and returns the result of
+// precise.
+func (t *state) separate(p *problem) (right int64, err error) {
+	if t.away != nil {
+		right, ok, err := t.separateThere()
+		if ok || err != nil && !declined(err) {
+			return right, err
+		}
+		t.clusters = nil
+		if err := t.bring(p); err != nil {
+			return 0, err
+		}
+	}
+	if err := t.couple(); err != nil {
+		return 0, err
+	}
+	return t.precise()
 }
 
 // precise returns about how many bits of the eigenvectors and of their norms are right: -log2 of

@@ -1,6 +1,7 @@
 package sym
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"slices"
@@ -24,7 +25,17 @@ import (
 // e_kj + e_jk = r_kj, so only the entry in the column of the smaller |d| takes a division; the
 // error of the difference is small relative to (|s_kj| + |d_j| |r_kj|) / |d_j - d_k| for the larger
 // |d|.
-func (t *state) correction(bits int) (num.Mat, error) {
+//
+// The result is on the GPU if X stays there.
+func (t *state) correction(p *problem, bits int) (num.Mat, error) {
+	if t.away != nil {
+		if d, ok, err := t.correctionThere(bits); ok || err != nil && !declined(err) {
+			return d, err
+		}
+		if _, err := t.brought(p, num.Mat{}); err != nil {
+			return num.Mat{}, err
+		}
+	}
 	n, s := t.n, t.s
 	f := call.MP(bits)
 	e := s.MatrixHere(f, n, n)
@@ -112,6 +123,29 @@ func (t *state) difference(i, j int) pair {
 		return pairOfBig(new(big.Float).SetPrec(128).Sub(t.d[i], t.d[j]))
 	}
 	return z
+}
+
+// improve is improved where X and D are. It drops D.
+func (t *state) improve(p *problem, d num.Mat, bits int) (x num.Mat, err error) {
+	defer func() { drop(t.s, d) }()
+	if t.away != nil {
+		if x, ok, err := t.improvedThere(d, bits); ok || err != nil && !declined(err) {
+			return x, err
+		}
+		if d, err = t.brought(p, d); err != nil {
+			return x, err
+		}
+	}
+	return t.improved(d, bits)
+}
+
+// drop drops a matrix of the host or of a GPU.
+func drop(s *call.Run, m num.Mat) {
+	if m.Arr != nil && !m.OnHost() {
+		m.Free()
+		return
+	}
+	s.Drop(m)
 }
 
 // improved returns vectors of the given bits, the sum X + D turned within the clusters: the vectors
@@ -225,53 +259,51 @@ func Seed(s *call.Run, a num.Mat) (num.Mat, error) {
 	if err != nil {
 		return num.Mat{}, err
 	}
-	return seed(s, a)
-}
-
-// seed returns eigenvectors of A, of float64 precision, as columns in MP, by decreasing magnitude
-// of the eigenvalues.
-func seed(s *call.Run, a num.Mat) (num.Mat, error) {
-	x, order, err := floatSeed(s, a)
-	if err != nil {
-		return num.Mat{}, err
-	}
-	return fromSeed(s, x, order, a.Rows)
-}
-
-// floatSeed returns float64 eigenvectors of A as columns, and their order by decreasing magnitude
-// of the eigenvalues; a matrix without numbers if they cannot be computed. The matrix is stored by
-// rows if it was computed on the host.
-func floatSeed(s *call.Run, a num.Mat) (z floatColumns, order []int, err error) {
-	n := a.Rows
-	x, err := floats(s, a.T()) // the same numbers, read in the order of memory
-	if err != nil {
-		return z, nil, err
-	}
-	w, z, ok, err := seedThere(s, x, n)
-	if declined(err) {
-		z = floatColumns{x, n, 1}
-		w, ok = symeig.Sym(s.Ctx, x, n, true, s.Threads)
-		err = s.Ctx.Err()
-	}
-	if err != nil || !ok {
-		return floatColumns{}, nil, err
-	}
-	order = call.All(n)
-	slices.SortStableFunc(order, func(i, j int) int {
-		switch p, q := math.Abs(w[i]), math.Abs(w[j]); {
-		case p > q:
-			return -1
-		case p < q:
-			return 1
+	p := &problem{a: a}
+	defer p.release()
+	x, err := p.there.seed(s, p)
+	switch {
+	case declined(err):
+		v, order, err := floatSeed(s, a)
+		if err != nil {
+			return num.Mat{}, err
 		}
-		return 0
-	})
-	return z, order, nil
+		return fromSeed(s, v, order, a.Rows)
+	case err != nil:
+		return num.Mat{}, err
+	case x.Arr == nil:
+		return unitSeed(a.Rows), nil
+	case x.OnHost():
+		return x, nil
+	}
+	defer x.Free()
+	return p.there.fetched(s, x)
 }
 
-// fromSeed returns float64 vectors in MP; the unit matrix for a matrix without numbers.
-func fromSeed(s *call.Run, x floatColumns, order []int, n int) (num.Mat, error) {
-	if x.x == nil {
+// floatSeed returns float64 eigenvectors of A as columns of a matrix that is stored by rows, and
+// their order by decreasing magnitude of the eigenvalues; nil if they cannot be computed.
+func floatSeed(s *call.Run, a num.Mat) (x []float64, order []int, err error) {
+	x, err = floats(s, a.T()) // the same numbers, read in the order of memory
+	if err != nil {
+		return nil, nil, err
+	}
+	w, ok := symeig.Sym(s.Ctx, x, a.Rows, true, s.Threads)
+	if !ok {
+		return nil, nil, s.Ctx.Err()
+	}
+	return x, byMagnitude(w), nil
+}
+
+// byMagnitude returns the order of numbers by decreasing magnitude.
+func byMagnitude(w []float64) []int {
+	order := call.All(len(w))
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(math.Abs(w[j]), math.Abs(w[i])) })
+	return order
+}
+
+// fromSeed returns float64 vectors, stored by rows, in MP; the unit matrix for nil.
+func fromSeed(s *call.Run, x []float64, order []int, n int) (num.Mat, error) {
+	if x == nil {
 		return unitSeed(n), nil
 	}
 	return fromFloats(s, x, order)
@@ -285,13 +317,13 @@ func unitSeed(n int) num.Mat { return num.Identity(call.MP(53), n) }
 const stripe = 16
 
 // fromFloats returns the columns order[0], order[1], ... of a square matrix in MP.
-func fromFloats(s *call.Run, x floatColumns, order []int) (num.Mat, error) {
+func fromFloats(s *call.Run, x []float64, order []int) (num.Mat, error) {
 	n := len(order)
 	z := s.MatrixHere(call.MP(53), n, n)
 	return z, par.For(s.Ctx, s.Threads, (n+stripe-1)/stripe, func(_, part int) {
 		for j := part * stripe; j < min(n, (part+1)*stripe); j++ {
-			for i, k := 0, order[j]*x.cs; i < n; i, k = i+1, k+x.rs {
-				call.SetFloat(z.Arr, z.At(i, j), x.x[k], 0)
+			for i, k := 0, order[j]; i < n; i, k = i+1, k+n {
+				call.SetFloat(z.Arr, z.At(i, j), x[k], 0)
 			}
 		}
 	})

@@ -44,29 +44,17 @@ func SVD(s *call.Run, c num.Mat, f num.Format, want Wanted, complete bool) (SVDR
 			e.left.more = m - n
 		}
 		e.left.vectors = num.NewMat(f, m, n+e.left.more)
-		for p := range e.left.columns {
-			e.left.columns[p].open = call.All(m)
-		}
 	}
 	if n > 0 {
 		if err := e.checkSeed(); err != nil {
 			return SVDResult{}, err
 		}
-		v, err := singularSeed(s, c)
+		defer e.p.release()
+		x, err := e.seed()
 		if err != nil {
 			return SVDResult{}, err
 		}
-		s.Did(e.work().seedTime())
-		s.Stage("float64 singular vectors")
-		done, err := e.quickly(v)
-		if err != nil {
-			return SVDResult{}, err
-		}
-		if !done {
-			x, err := fromSeed(s, floatColumns{v, n, 1}, call.All(n), n)
-			if err != nil {
-				return SVDResult{}, err
-			}
+		if x.Arr != nil {
 			if err := e.run(x); err != nil {
 				return SVDResult{}, err
 			}

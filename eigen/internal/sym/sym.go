@@ -88,37 +88,76 @@ type nullity struct {
 // Sym returns eigenvalues of a symmetric matrix of finite numbers on the host, and their
 // eigenvectors, rounded to format f.
 func Sym(s *call.Run, a num.Mat, f num.Format, want Wanted) (Result, error) {
-	a, shift, err := normalized(s, a, false)
+	p := &problem{a: a, raw: true}
+	top, err := topOf(s, a)
 	if err != nil {
 		return Result{}, err
 	}
-	e := newSolver(s, &problem{a: a}, f, want)
-	if e.shift = shift; e.n == 0 {
+	p.top = int(top)
+	if s.Set.Device.Kind != place.CUDA || a.Rows < SeedFrom {
+		if _, err := p.normal(s); err != nil {
+			return Result{}, err
+		}
+	}
+	e := newSolver(s, p, f, want)
+	if e.shift = p.top; e.n == 0 {
 		return e.result(), s.Ctx.Err()
 	}
 	if err := e.checkSeed(); err != nil {
 		return Result{}, err
 	}
+	defer p.release()
 	if !want.Vectors {
 		defer fewer(s, e.n, 5000)()
 	}
-	v, order, err := floatSeed(s, a)
-	if err != nil {
-		return Result{}, err
-	}
-	s.Did(e.work().seedTime())
-	s.Stage("float64 eigenvectors")
-	if done, err := e.quickly(v.x); done || err != nil {
+	x, err := e.seed()
+	if err != nil || x.Arr == nil {
 		return e.result(), err
-	}
-	x, err := fromSeed(s, v, order, a.Rows)
-	if err != nil {
-		return Result{}, err
 	}
 	if err := e.run(x); err != nil {
 		return Result{}, err
 	}
 	return e.result(), nil
+}
+
+// seed returns approximate eigenvectors; a matrix without an array if a quick solver has decided
+// all wanted eigenvalues.
+func (e *solver) seed() (x num.Mat, err error) {
+	s := e.s
+	done := func() {
+		s.Did(e.work().seedTime())
+		if e.p.gram {
+			s.Stage("float64 singular vectors")
+		} else {
+			s.Stage("float64 eigenvectors")
+		}
+	}
+	x, err = e.p.there.seed(s, e.p)
+	if !declined(err) {
+		if err == nil && x.Arr == nil {
+			x = unitSeed(e.n)
+		}
+		done()
+		return x, err
+	}
+	a, err := e.p.normal(s)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	v, order := []float64(nil), call.All(e.n)
+	if e.p.gram {
+		v, err = singularSeed(s, a)
+	} else {
+		v, order, err = floatSeed(s, a)
+	}
+	if err != nil {
+		return num.Mat{}, err
+	}
+	done()
+	if done, err := e.quickly(v); done || err != nil {
+		return num.Mat{}, err
+	}
+	return fromSeed(s, v, order, e.n)
 }
 
 // quickly rounds the eigenvalues that a quick solver decides, for float64 eigenvectors v that are
@@ -307,8 +346,6 @@ func newSolver(s *call.Run, p *problem, f num.Format, want Wanted) *solver {
 	if want.Vectors {
 		e.vectors = num.NewMat(f, n, n)
 		e.columns = make([]column, n)
-		// If the context is done, the first product finds that.
-		_ = par.For(s.Ctx, s.Threads, n, func(_, p int) { e.columns[p].open = call.All(n) })
 	}
 	return e
 }
@@ -355,18 +392,27 @@ func (e *solver) run(x num.Mat) error {
 	// float64.
 	expected, loss, parts := int64(0), 0, 0
 	e.plan(0, first(bits))
+	var t *state
+	var d num.Mat
+	defer func() { // after errors
+		if t != nil && t.away != nil {
+			t.freeAway()
+		}
+		for _, m := range []num.Mat{x, d} {
+			if m.Arr != nil && !m.OnHost() {
+				m.Free()
+			}
+		}
+	}()
 	for e.round = 1; ; e.round++ {
 		if e.round > mostRounds {
 			return call.Contradiction("eigenvalues do not converge")
 		}
-		t, err := e.p.products(s, x, places)
-		if err != nil {
+		var err error
+		if t, err = e.p.products(s, x, places); err != nil {
 			return err
 		}
-		if err := t.couple(); err != nil {
-			return err
-		}
-		right, err := t.precise()
+		right, err := t.separate(e.p)
 		if err != nil {
 			return err
 		}
@@ -377,17 +423,13 @@ func (e *solver) run(x num.Mat) error {
 		if err != nil {
 			return err
 		}
-		var d num.Mat
+		d = num.Mat{}
 		if right2 := 2*right + 8; e.vectorsOpen() && right2 >= int64(e.vectorBits) {
 			wide := int(max(24, int64(e.vectorBits)-right+slack))
-			if d, err = t.correction(wide); err != nil {
+			if d, err = t.correction(e.p, wide); err != nil {
 				return err
 			}
-			far, pull, err := t.distances(wide)
-			if err != nil {
-				return err
-			}
-			if err := e.decideVectors(t, d, far, pull, settling); err != nil {
+			if d, err = e.decideVectors(t, d, wide, settling); err != nil {
 				return err
 			}
 			switch {
@@ -412,7 +454,7 @@ func (e *solver) run(x num.Mat) error {
 		}
 		if need == 0 {
 			t.release()
-			s.Drop(d)
+			drop(s, d)
 			return nil
 		}
 		if need > bound.MaxBits/4 {
@@ -439,15 +481,14 @@ func (e *solver) run(x num.Mat) error {
 		}
 		expected, parts = min(2*right, int64(need))-8, len(t.clusters)
 		if d.Arr == nil {
-			if d, err = t.correction(int(max(24, int64(bits)-right+slack))); err != nil {
+			if d, err = t.correction(e.p, int(max(24, int64(bits)-right+slack))); err != nil {
 				return err
 			}
 		}
-		if x, err = t.improved(d, bits); err != nil {
+		if x, err = t.improve(e.p, d, bits); err != nil {
 			return err
 		}
 		t.release()
-		s.Drop(d)
 		places = next.places
 		s.Stage("improvement")
 	}
@@ -464,10 +505,34 @@ func fewer(s *call.Run, n, entries int) (end func()) {
 	return func() { s.Threads, s.Set.Threads = own, products }
 }
 
-// decideVectors rounds the entries of vectors that the enclosure X + D decides, with the errors far
-// and pull of distances, and with settling also the others.
-func (e *solver) decideVectors(t *state, d num.Mat, far, pull []size, settling bool) error {
+// decideVectors rounds the entries of vectors that the enclosure X + D decides, for D of the given
+// bits, and with settling also the others. It returns D, which is on the host if X is.
+func (e *solver) decideVectors(t *state, d num.Mat, wide int, settling bool) (num.Mat, error) {
 	links := e.links(t)
+	if t.away != nil && !settling && e.left == nil {
+		far, _, err := t.distances(wide)
+		if err != nil {
+			return d, err
+		}
+		if far != nil {
+			if ok, err := e.decideThere(t, links, d, far); ok || err != nil && !declined(err) {
+				return d, err
+			}
+		}
+	}
+	d, err := t.brought(e.p, d)
+	if err != nil {
+		return d, err
+	}
+	far, pull, err := t.distances(wide)
+	if err != nil {
+		return d, err
+	}
+	return d, e.decideHere(t, links, d, far, pull, settling)
+}
+
+// decideHere is decideVectors on the host, with the errors far and pull of distances.
+func (e *solver) decideHere(t *state, links []link, d num.Mat, far, pull []size, settling bool) error {
 	y := e.enclosure(t, d, far)
 	if err := e.findSigns(t, links, y); err != nil {
 		return err
@@ -571,6 +636,17 @@ func (e *solver) vectorsOpen() bool {
 // roundValues rounds the eigenvalues whose enclosures decide them, and proves ties and zeros. It
 // returns how many bits are missing for the others.
 func (e *solver) roundValues(t *state) (missing int, err error) {
+	if err := e.findEnds(t); err != nil {
+		return 0, err
+	}
+	ends := make([][2]num.Scalar, len(t.clusters)) // rounded
+	if err := par.For(t.s.Ctx, t.s.Threads, len(ends), func(_, i int) {
+		if c := &t.clusters[i]; e.wanted(c) && !(e.decided[c.first] && e.decided[c.last]) {
+			ends[i] = [2]num.Scalar{num.NewScalar(e.f, c.lo), num.NewScalar(e.f, c.hi)}
+		}
+	}); err != nil {
+		return 0, err
+	}
 	for i := range t.clusters {
 		c := &t.clusters[i]
 		lo, hi := e.ends(c)
@@ -584,7 +660,7 @@ func (e *solver) roundValues(t *state) (missing int, err error) {
 		if !e.wanted(c) || e.decided[c.first] && e.decided[c.last] {
 			continue
 		}
-		lower, upper := num.NewScalar(e.f, lo), num.NewScalar(e.f, hi)
+		lower, upper := ends[i][0], ends[i][1]
 		if lower.Same(upper) {
 			e.set(c, lower, lo, hi)
 			continue
@@ -632,8 +708,16 @@ func (e *solver) short(lo, hi *big.Float) (m, spacing *big.Float) {
 	return m, new(big.Float).SetMantExp(big.NewFloat(1), m.MantExp(nil)-e.f.Bits())
 }
 
-// ends returns the ends of the interval of a cluster, of eigenvalues or singular values.
+// ends returns the ends of the interval of a cluster, which must not be changed.
 func (e *solver) ends(c *cluster) (lo, hi *big.Float) {
+	if c.lo == nil {
+		c.lo, c.hi = e.intervalOf(c)
+	}
+	return c.lo, c.hi
+}
+
+// intervalOf returns the ends of the interval of a cluster, of eigenvalues or singular values.
+func (e *solver) intervalOf(c *cluster) (lo, hi *big.Float) {
 	r := c.radius.big()
 	p := c.center.Prec() + 64
 	if !c.radius.zero() && c.center.Sign() != 0 {

@@ -2,6 +2,8 @@ package sym
 
 import (
 	"errors"
+	"math"
+	"math/bits"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
@@ -20,103 +22,166 @@ type there struct {
 // release frees all matrices.
 func (h *there) release() {
 	for _, m := range []num.Mat{h.a, h.b, h.one} {
-		if m.Arr != nil {
-			m.Free()
-		}
+		free(m)
 	}
 	*h = there{host: h.host}
 }
 
+// free frees a matrix of a GPU, if it has an array.
+func free(m num.Mat) {
+	if m.Arr != nil {
+		m.Free()
+	}
+}
+
 // begin copies A, B and the unit matrix to the GPUs that the options name.
-func (h *there) begin(s *call.Run, a, b num.Mat, n int) (err error) {
+func (h *there) begin(s *call.Run, p *problem) (err error) {
+	if h.at != nil {
+		return nil
+	}
+	defer func() {
+		if err != nil {
+			h.release()
+		}
+	}()
 	if h.at, err = s.Set.Device.Open(); err != nil {
 		return err
 	}
-	if h.a, err = place.On(h.at, a); err != nil {
+	if err := h.loadA(s, p); err != nil {
 		return err
 	}
-	if h.one, err = place.On(h.at, num.Identity(num.Float64, n)); err != nil || b.Arr == nil {
+	if h.one, err = h.unit(p.a.Cols); err != nil || p.b.Arr == nil {
 		return err
 	}
-	h.b, err = place.On(h.at, b)
+	h.b, err = place.On(h.at, p.b)
 	return err
 }
 
-// products computes the upper triangles of S = Xᵀ A X and R = I - Xᵀ B X, rounded to format f, and
-// norms. With gram it computes S = (A X)ᵀ (A X). A b without an array stands for the unit matrix. X
-// is copied to the GPUs once; S, R and norms are copied to the host.
-func (h *there) products(s *call.Run, a, b num.Mat, gram bool, x num.Mat, f num.Format) (sm, r num.Mat, z norms, err error) {
-	n := x.Rows
-	if h.at == nil {
-		if err := h.begin(s, a, b, n); err != nil {
-			return sm, r, z, err
+// loadA copies A. A matrix that is not normalized yet is normalized by the GPU.
+func (h *there) loadA(s *call.Run, p *problem) (err error) {
+	gpu, ok := place.Part[place.Newton](h.at)
+	if !p.raw || !ok || !h.alone() || p.a.Format() != num.Float64 {
+		a, err := p.normal(s)
+		if err == nil {
+			h.a, err = place.On(h.at, a)
 		}
+		return err
+	}
+	from, err := place.On(h.at, p.a)
+	if err != nil {
+		return err
+	}
+	defer from.Free()
+	if h.a, err = h.room(s, call.MP(53), p.a.Rows, p.a.Cols); err != nil {
+		return err
+	}
+	rows := make([]int64, p.a.Rows)
+	for i := range rows {
+		rows[i] = -int64(p.top)
+	}
+	odd, err := gpu.Shift(s.Config(), from, rows, nil, h.a, nil)
+	if err == nil && odd > 0 { // numbers beyond all exponents
+		err = place.ErrUnsupported
+	}
+	return err
+}
+
+// unit returns the unit matrix.
+func (h *there) unit(n int) (num.Mat, error) {
+	if !place.Oblique(h.at) {
+		return place.On(h.at, num.Identity(num.Float64, n))
+	}
+	x := num.NewMat(num.Float64, 2*n-1, 1)
+	x.SetFloat64(n-1, 0, 1)
+	z, err := place.On(h.at, x)
+	return num.Mat{Arr: z.Arr, Off: n - 1, RS: 1, CS: -1, Rows: n, Cols: n}, err
+}
+
+// alone reports whether the matrices live on one GPU.
+func (h *there) alone() bool { return h.at == h.at.First() }
+
+// room returns a matrix with unspecified contents.
+func (h *there) room(s *call.Run, f num.Format, rows, cols int) (num.Mat, error) {
+	gpu, ok := place.Part[place.Newton](h.at)
+	if !ok {
+		return place.NewMat(h.at, f, rows, cols)
+	}
+	a, err := gpu.Room(s.Config(), num.NewMat(f, 0, 0).Arr.Format, rows, cols)
+	return num.Mat{Arr: a, RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}, err
+}
+
+// products computes the upper triangles of S = Xᵀ A X and R = I - Xᵀ B X, rounded to format f, and
+// norms. With gram it computes S = (A X)ᵀ (A X). A b without an array stands for the unit matrix.
+// The matrices are on the GPUs, X too unless it was there before; the caller frees them.
+func (h *there) products(s *call.Run, p *problem, x num.Mat, f num.Format) (sm, r, xx num.Mat, z norms, err error) {
+	n := x.Rows
+	if err := h.begin(s, p); err != nil {
+		return sm, r, xx, z, err
 	}
 	var all []num.Mat
 	defer func() {
 		for _, m := range all {
 			m.Free()
 		}
-	}()
-	room := func(rows int) (num.Mat, error) {
-		m, err := place.NewMat(h.at, f, rows, n)
-		if err == nil {
-			all = append(all, m)
+		if err != nil {
+			free(sm)
+			free(r)
+			if x.OnHost() {
+				free(xx)
+			}
+			sm, r, xx = num.Mat{}, num.Mat{}, num.Mat{}
 		}
-		return m, err
+	}()
+	if xx = x; x.OnHost() {
+		if xx, err = place.On(h.at, x); err != nil {
+			return sm, r, xx, z, err
+		}
 	}
-	xx, err := place.On(h.at, x)
-	if err != nil {
-		return sm, r, z, err
-	}
-	all = append(all, xx)
 	// image computes m X.
 	image := func(m num.Mat) (num.Mat, error) {
-		z, err := room(m.Rows)
+		z, err := h.room(s, f, m.Rows, n)
 		if err != nil {
 			return z, err
 		}
+		all = append(all, z)
 		return z, s.Gemm(1, m, xx, 0, num.Mat{}, z)
 	}
 	// inner computes beta I + alpha yᵀ z, its upper triangle.
 	inner := func(alpha float64, y, z num.Mat, beta float64, one num.Mat) (num.Mat, error) {
-		m, err := room(n)
+		m, err := place.NewMat(h.at, f, n, n)
 		if err != nil {
 			return m, err
 		}
-		if err := s.GemmTriangle('U', alpha, y.T(), z, beta, one, m, nil); err != nil {
-			return m, err
-		}
-		return h.fetched(s, m)
+		return m, s.GemmTriangle('U', alpha, y.T(), z, beta, one, m, nil)
 	}
 	ax, err := image(h.a)
 	if err != nil {
-		return sm, r, z, err
+		return sm, r, xx, z, err
 	}
 	bx, list := xx, []num.Mat{xx.T(), ax.T(), xx}
-	if b.Arr != nil {
+	if h.b.Arr != nil {
 		if bx, err = image(h.b); err != nil {
-			return sm, r, z, err
+			return sm, r, xx, z, err
 		}
 		list = append(list, bx.T())
 	}
 	found, err := h.norms(s, list)
 	if err != nil {
-		return sm, r, z, err
+		return sm, r, xx, z, err
 	}
 	z.x, z.ax, z.rows = found[0], found[1], found[2]
-	if b.Arr != nil {
+	if h.b.Arr != nil {
 		z.bx = found[3]
 	}
 	left := xx
-	if gram {
+	if p.gram {
 		left = ax
 	}
 	if sm, err = inner(1, left, ax, 0, num.Mat{}); err != nil {
-		return sm, r, z, err
+		return sm, r, xx, z, err
 	}
 	r, err = inner(-1, xx, bx, 1, h.one)
-	return sm, r, z, err
+	return sm, r, xx, z, err
 }
 
 // fetched copies a matrix to the host.
@@ -162,56 +227,102 @@ func (h *there) norms(s *call.Run, list []num.Mat) (z [][]size, err error) {
 // for 4096, on its host with 16 threads 0.11 s and 2.9 s. Only tests change it.
 var SeedFrom = 384
 
-// floatColumns is a matrix with entry (i, j) at i rs + j cs of x.
-type floatColumns struct {
-	x      []float64
-	rs, cs int
-}
-
-// seedThere computes eigenvalues w and eigenvectors z, in float64 arithmetic and in any order, of a
-// symmetric n x n matrix of numbers below 1: the first GPU that the options name reduces it to a
-// tridiagonal matrix, and merges the large pieces of that. The error wraps place.ErrUnsupported if
-// there is no such GPU or n is small.
-func seedThere(s *call.Run, x []float64, n int) (w []float64, z floatColumns, ok bool, err error) {
+// seed computes eigenvectors of A, or right singular vectors of C, in float64 arithmetic, as columns in MP, by decreasing magnitude
+// of the eigenvalues: the first GPU that the options name reduces A to a tridiagonal matrix, and
+// merges the large pieces of that. They stay on the GPU if it is the only one. It returns a matrix
+// without an array if they cannot be computed. The error wraps place.ErrUnsupported if there is no
+// such GPU or n is small.
+func (h *there) seed(s *call.Run, p *problem) (x num.Mat, err error) {
+	n := p.a.Cols
 	if s.Set.Device.Kind != place.CUDA || n < SeedFrom {
-		return nil, z, false, place.ErrUnsupported
+		return x, place.ErrUnsupported
 	}
-	at, err := s.Set.Device.Open()
+	if err := h.begin(s, p); err != nil {
+		return x, err
+	}
+	first := there{at: h.at.First(), a: h.a}
+	gpu, ok := place.Part[place.Spectral](first.at)
+	if !ok || p.gram && !h.alone() {
+		return x, place.ErrUnsupported
+	}
+	if !h.alone() {
+		first.a, err = place.On(first.at, p.a)
+	} else if p.gram {
+		first.a, err = h.square(s)
+	}
 	if err != nil {
-		return nil, z, false, err
+		return x, err
 	}
-	gpu, there := place.Part[place.Spectral](at.First())
-	if !there {
-		return nil, z, false, place.ErrUnsupported
+	if first.a.Arr != h.a.Arr {
+		defer first.a.Free()
 	}
-	h, d, e, err := gpu.Tridiagonal(s.Config(), x, n)
+	r, d, e, err := gpu.Tridiagonal(s.Config(), first.a)
 	if err != nil {
-		return nil, z, false, err
+		return x, err
 	}
-	defer h.Free()
-	w, vectors, ok := symeig.Reduced(s.Ctx, symeig.Reduction{
+	defer r.Free()
+	w, ok := symeig.Reduced(s.Ctx, symeig.Reduction{
 		D: d, E: e,
-		Load: func(q []float64) bool {
-			err = h.Load(s.Config(), q)
+		Load: func(q []float64, rows int, base []int32) bool {
+			err = r.Load(s.Config(), q, rows, base)
 			return err == nil
 		},
 		Ends: func(p place.Piece) (row []float64, ok bool) {
-			row, err = h.Ends(s.Config(), p)
+			row, err = r.Ends(s.Config(), p)
 			return row, err == nil
 		},
 		Merge: func(m place.Merge) (roots []float64, ok bool) {
-			roots, ok, err = h.Merge(s.Config(), m)
+			roots, ok, err = r.Merge(s.Config(), m)
 			return roots, ok && err == nil
-		},
-		Apply: func(z []float64) bool {
-			err = h.Apply(s.Config(), z)
-			return err == nil
 		},
 	}, s.Threads)
 	if err == nil {
 		err = s.Ctx.Err()
 	}
-	return w, floatColumns{vectors, 1, n}, ok, err
+	if err != nil || !ok {
+		return x, err
+	}
+	order, sorted := make([]int32, n), byMagnitude(w)
+	for p, j := range sorted {
+		order[p] = int32(j)
+	}
+	if p.gram && !(w[sorted[n-1]] > squared*w[sorted[0]]) {
+		return x, place.ErrUnsupported
+	}
+	if x, err = first.room(s, call.MP(53), n, n); err != nil {
+		return num.Mat{}, err
+	}
+	if ok, err = r.Apply(s.Config(), order, x); err == nil {
+		err = s.Ctx.Err()
+	}
+	if err != nil || !ok {
+		x.Free()
+		return num.Mat{}, err
+	}
+	if h.alone() {
+		return x, nil
+	}
+	defer x.Free()
+	return first.fetched(s, x)
+}
+
+// squared bounds the quotients of eigenvalues of CᵀC whose eigenvectors are seeds of singular
+// vectors. The vectors lose as many bits as the condition of C has; 18 of 53 leave a seed that
+// doubles its bits. Matrices of worse condition have seeds from a bidiagonal matrix, on the host.
+const squared = 0x1p-36
+
+// square returns CᵀC in float64, divided by a power of two so that its entries are below 1.
+func (h *there) square(s *call.Run) (num.Mat, error) {
+	n := h.a.Cols
+	z, err := h.room(s, num.Float64, n, n)
+	if err != nil {
+		return z, err
+	}
+	if err := s.Gemm(math.Ldexp(1, -bits.Len(uint(h.a.Rows))), h.a.T(), h.a, 0, num.Mat{}, z); err != nil {
+		z.Free()
+		return num.Mat{}, err
+	}
+	return z, nil
 }
 
 // declined reports whether products have to run on matrices of the host.

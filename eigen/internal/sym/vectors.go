@@ -21,11 +21,18 @@ import (
 // z), differs from 1 by at most ‖z‖² (1 + ‖R‖) + 2 ‖r_j‖ ‖z‖: the terms of first order cancel. A
 // row of X has a 2-norm of at most t.wide, so an entry of X times a vector is at most that times
 // the norm of the vector. pull bounds ‖C (x' - x)‖ instead, for the column x' of X + D and a
-// problem A = CᵀC.
+// problem A = CᵀC. The results are nil if the matrices have to be on the host.
 func (t *state) distances(bits int) (z, pull []size, err error) {
 	n := t.n
 	z, pull = make([]size, n), make([]size, n)
 	cut := power(int64(2 - t.places)).add(power(int64(1 - bits)))
+	var sums []size
+	if t.away != nil {
+		var ok bool
+		if sums, ok, err = t.distancesThere(cut); err != nil || !ok {
+			return nil, nil, err
+		}
+	}
 	return z, pull, par.For(t.s.Ctx, t.s.Threads, n, func(_, j int) {
 		c := &t.clusters[t.of[j]]
 		if !c.proved {
@@ -35,12 +42,16 @@ func (t *state) distances(bits int) (z, pull []size, err error) {
 		if c.count() > 1 {
 			rad = rad.add(c.spread.times(1.5))
 		}
-		sum, pulled, ok := t.plainDistance(j, c, rad, cut)
-		if !ok {
-			sum, pulled = t.distance(j, c, rad, cut)
+		var sum, own size
+		if t.away != nil {
+			sum, own = sums[j], t.away.own[j]
+		} else {
+			var ok bool
+			if sum, pull[j], ok = t.plainDistance(j, c, rad, cut); !ok {
+				sum, pull[j] = t.distance(j, c, rad, cut)
+			}
+			own = t.boundR(j, j)
 		}
-		pull[j] = pulled
-		own := t.boundR(j, j)
 		long := c.tilt.add(own) // ≥ ‖z‖ and ‖E_j‖
 		row := t.rowR[j].add(own)
 		norm := long.mul(long).times(1.25).add(row.mul(long).shifted(1))

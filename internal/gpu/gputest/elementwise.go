@@ -77,8 +77,6 @@ func (s *refSum) add(r num.Real, top int64) {
 	s.top, s.low = max(s.top, top), min(s.low, r.Exp)
 }
 
-func topOf(r num.Real) int64 { return r.Exp + int64(num.BitLen(r.Mag)) }
-
 func refUpdate(l *fake.Launch, k abi.Update) {
 
 	alpha := num.Real{Class: num.Cls(k.Cls).Class(), Neg: num.Cls(k.Cls).Neg(), Exp: k.Exp}

@@ -30,15 +30,6 @@ func exponentsOf(l *fake.Launch, at cuda.Pointer, n int32) []int64 {
 	return fake.Slice[int64](l, at, int(n))
 }
 
-// resultsOf returns the view of a target for the vectors x.
-func resultsOf(l *fake.Launch, z abi.Target, x abi.Vectors) num.Mat {
-	m := matOf(l, abi.Vectors{A: z.A, Off: z.Off, RS: z.RS, CS: z.CS, N: x.N, K: x.K})
-	if m.Arr.Kind == num.MP {
-		m.Arr.Prec = uint32(z.Prec)
-	}
-	return m
-}
-
 func refShifted(l *fake.Launch, k abi.Shifting) {
 	x, z := matOf(l, k.X), resultsOf(l, k.Z, k.X)
 	rows, cols := exponentsOf(l, k.Rows, k.X.N), exponentsOf(l, k.Cols, k.X.K)

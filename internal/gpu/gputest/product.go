@@ -72,34 +72,6 @@ func Reference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	return opened(t, drv)
 }
 
-// arrayOf returns the array of the view's numbers in the fake's memory.
-func arrayOf(l *fake.Launch, n abi.Numbers, prec, length int) *num.Array {
-	a := &num.Array{Format: num.Format{Kind: num.Kind(n.Kind), Prec: uint32(prec)}}
-	switch a.Kind {
-	case num.F32:
-		a.F32 = fake.Slice[float32](l, n.Plane[0], length)
-	case num.MP:
-		a.Prec = uint32(64 * n.Limbs)
-		if prec != 0 {
-			a.Prec = uint32(prec)
-		}
-		a.Sig = fake.Slice[uint64](l, n.Plane[0], length*int(n.Limbs))
-		a.Exp = fake.Slice[int32](l, n.Plane[1], length)
-		a.Cls = fake.Slice[num.Cls](l, n.Plane[2], length)
-	default:
-		for t := range a.Terms() {
-			a.F64[t] = fake.Slice[float64](l, n.Plane[t], length)
-		}
-	}
-	return a
-}
-
-// matOf returns the vectors as rows of a matrix.
-func matOf(l *fake.Launch, x abi.Vectors) num.Mat {
-	last := int(x.Off) + max(0, (int(x.N)-1)*int(x.RS)) + max(0, (int(x.K)-1)*int(x.CS))
-	return num.Mat{Arr: arrayOf(l, x.A, 0, last+1), Off: int(x.Off), RS: int(x.RS), CS: int(x.CS), Rows: int(x.N), Cols: int(x.K)}
-}
-
 func refScan(l *fake.Launch, x abi.Vectors, out abi.Scanned) {
 	if out.Total != 0 {
 		refScanVectors(l, x, out, &fake.Slice[abi.Totals](l, out.Total, 1)[0])

@@ -9,17 +9,18 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 )
 
-// SpectralReference gives the kernels of kernels/seed/spectral.cu and merge.cu, in Go, to a driver.
+// SpectralReference gives the kernels of kernels/seed/spectral.cu, merge.cu and
+// spectra.cu, in Go, to a driver.
 func SpectralReference(t testing.TB, drv *fake.Driver) {
 	t.Helper()
 	mergeReference(t, drv)
+	spectraReference(drv)
 	drv.Kernel("spectralColumn", refSpectralColumn)
 	drv.Kernel("spectralDots", refSpectralDots)
 	drv.Kernel("spectralUpdate", refSpectralUpdate)
 	drv.Kernel("spectralProducts", refSpectralProducts)
 	drv.Kernel("spectralFactors", refSpectralFactors)
 	drv.Kernel("spectralTurn", refSpectralTurn)
-	drv.Kernel("spectralCopy", refSpectralCopy)
 }
 
 // reflectorOf returns the reflector of a column, from its first number and the sum of the squares
@@ -191,19 +192,6 @@ func refSpectralTurn(l *fake.Launch, g abi.SpectralProduct, factor cuda.Pointer)
 				sum -= float64(f[c*b+h] * x[h])
 			}
 			to[c*n+j] = sum
-		}
-	}
-}
-
-func refSpectralCopy(l *fake.Launch, to cuda.Pointer, ldTo int32, from cuda.Pointer, ldFrom, order int32) {
-	columns := int(l.Grid.Y)
-	z := fake.Slice[float64](l, to, columns*int(ldTo))
-	for j := range columns {
-		for i := range int(ldTo) {
-			z[i+j*int(ldTo)] = 0
-			if i < int(order) && j < int(order) {
-				z[i+j*int(ldTo)] = fake.Slice[float64](l, from, int(order*ldFrom))[i+j*int(ldFrom)]
-			}
 		}
 	}
 }

@@ -15,9 +15,9 @@ type merging struct {
 	turn cuda.Pointer // rotations
 }
 
-// Load copies the n x n matrix Q to the GPU, by columns. T can no longer be computed from A, whose
-// memory Q takes.
-func (r *Reduction) Load(s *cuda.Stream, q []float64) error {
+// Load sets column j of Q to column j of q, of rows numbers, from row base[j] on, and to zeros
+// elsewhere. T can no longer be computed from A, whose memory Q takes.
+func (r *Reduction) Load(s *cuda.Stream, q []float64, rows int, base []int32) error {
 	r.s = s
 	if r.merging == nil {
 		n := int(r.g.Order)
@@ -36,7 +36,18 @@ func (r *Reduction) Load(s *cuda.Stream, q []float64) error {
 		m.g.LD = r.g.N
 		r.merging = m
 	}
-	return r.spread(r.g.A, q)
+	from, err := cuda.NewCopy(s, q)
+	if err != nil {
+		return err
+	}
+	defer from.Free()
+	list, err := cuda.NewCopy(s, base)
+	if err != nil {
+		return err
+	}
+	defer list.Free()
+	padded := int(r.g.N)
+	return r.spectra("spectraLoad", r.blocks(padded, threads), padded, r.g.A, int64(padded), from.Pointer(), int32(rows), list.Pointer(), r.g.Order)
 }
 
 // rotationWords is the length of an abi.SpectralRotation.

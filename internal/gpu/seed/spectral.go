@@ -6,6 +6,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/launch"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
 // A Reduction is a matrix H, a product of reflectors, with H' A H tridiagonal for a symmetric A,
@@ -14,19 +15,21 @@ import (
 type Reduction struct {
 	queue
 	*merging
-	g     abi.Spectral
-	zeros cuda.Pointer
-	parts cuda.Pointer // of products, in at most mostParts parts
-	turns cuda.Pointer // T of all blocks of reflectors
+	g      abi.Spectral
+	zeros  cuda.Pointer
+	parts  cuda.Pointer // of products, in at most mostParts parts
+	turns  cuda.Pointer // T of all blocks of reflectors
+	failed cuda.Pointer
 }
 
 // mostParts is the most parts of a product of reflectors and a matrix.
 const mostParts = 8
 
 // Tridiagonal computes the diagonal d, of n numbers, and the off-diagonal e, of n - 1, of T =
-// H' A H in float64 arithmetic, for a symmetric n x n matrix A of finite numbers below 1, by
-// columns. The errors have no known bound. If ctx is done, d and e are worthless.
-func Tridiagonal(ctx context.Context, s *cuda.Stream, a []float64, n int) (r *Reduction, d, e []float64, err error) {
+// H' A H in float64 arithmetic, for a symmetric n x n matrix A of finite numbers below 1. The
+// errors have no known bound. If ctx is done, d and e are worthless.
+func Tridiagonal(ctx context.Context, s *cuda.Stream, a mem.Matrix) (r *Reduction, d, e []float64, err error) {
+	n := a.Rows
 	r = &Reduction{queue: queue{s: s, kernels: launch.KernelsOf(s)}}
 	defer func() {
 		if err != nil {
@@ -39,7 +42,7 @@ func Tridiagonal(ctx context.Context, s *cuda.Stream, a []float64, n int) (r *Re
 	many := 8 * padded
 	if err := r.allocAll([]room{
 		{&r.g.A, many * padded}, {&r.g.V, many * padded}, {&r.g.W, many * block},
-		{&r.parts, many * block * mostParts}, {&r.turns, many * block}, {&small, 12 * many},
+		{&r.parts, many * block * mostParts}, {&r.turns, many * block}, {&small, 12 * many}, {&r.failed, 4},
 	}); err != nil {
 		return nil, nil, nil, err
 	}
@@ -68,48 +71,10 @@ func (r *Reduction) run(kernel string, grid cuda.Dim, threads, shared int, args 
 	return f.Launch(r.s, grid, cuda.Dim{X: threads}, shared, args...)
 }
 
-// spread uploads an n x n matrix to F, by columns of padded numbers.
-func (r *Reduction) spread(f cuda.Pointer, a []float64) error {
-	n, padded := int(r.g.Order), int(r.g.N)
-	if n == padded {
-		return cuda.Upload(r.s, f, a)
-	}
-	m, err := r.s.Alloc(int64(8 * n * n))
-	if err != nil {
-		return err
-	}
-	defer m.Free()
-	if err := cuda.Upload(r.s, m.Pointer(), a); err != nil {
-		return err
-	}
-	return r.copy(f, padded, m.Pointer(), n, padded)
-}
-
-// gather downloads an n x n matrix from F.
-func (r *Reduction) gather(a []float64, f cuda.Pointer) error {
-	n, padded := int(r.g.Order), int(r.g.N)
-	if n == padded {
-		return cuda.Download(r.s, a, f)
-	}
-	m, err := r.s.Alloc(int64(8 * n * n))
-	if err != nil {
-		return err
-	}
-	defer m.Free()
-	if err := r.copy(m.Pointer(), n, f, padded, n); err != nil {
-		return err
-	}
-	return cuda.Download(r.s, a, m.Pointer())
-}
-
-func (r *Reduction) copy(to cuda.Pointer, ldTo int, from cuda.Pointer, ldFrom, columns int) error {
-	return r.run("spectralCopy", cuda.Dim{X: (ldTo + threads - 1) / threads, Y: columns}, threads, 0, to, int32(ldTo), from, int32(ldFrom), r.g.Order)
-}
-
 // reduce computes T and the reflectors.
-func (r *Reduction) reduce(ctx context.Context, a []float64) error {
+func (r *Reduction) reduce(ctx context.Context, a mem.Matrix) error {
 	n, padded := int(r.g.Order), int(r.g.N)
-	if err := r.spread(r.g.A, a); err != nil {
+	if err := r.spectra("spectraFloats", r.blocks(padded, threads), padded, abi.RowsOf(a), r.g.A, int64(padded)); err != nil {
 		return err
 	}
 	for _, z := range []room{{&r.g.V, 8 * padded * padded}, {&r.g.W, 8 * padded * block}} {
@@ -159,9 +124,42 @@ func (r *Reduction) update(u abi.SpectralRank) error {
 	return r.run("spectralUpdate", cuda.Dim{X: tiles}, threads, updateShared(block), u)
 }
 
-// Apply sets z to H Q, by columns. If ctx is done, z is worthless. Q has the memory of A.
-func (r *Reduction) Apply(ctx context.Context, s *cuda.Stream, z []float64) error {
+// Apply sets column p of X to column order[p] of H Q. It is not ok if a number is not finite. If
+// ctx is done, X is worthless. Q has the memory of A.
+func (r *Reduction) Apply(ctx context.Context, s *cuda.Stream, order []int32, x mem.Matrix) (ok bool, err error) {
 	r.s = s
+	if err := r.apply(ctx); err != nil {
+		return false, err
+	}
+	x.Changed()
+	list, err := cuda.NewCopy(s, order)
+	if err != nil {
+		return false, err
+	}
+	defer list.Free()
+	if err := s.Zero(r.failed, 4); err != nil {
+		return false, err
+	}
+	n := r.g.Order
+	if err := r.spectra("spectraSeed", r.blocks(int(n), threads), int(n), r.g.A, int64(r.g.N), list.Pointer(), abi.TargetOf(x), r.failed, n); err != nil {
+		return false, err
+	}
+	var failed [1]uint32
+	err = cuda.Download(s, failed[:], r.failed)
+	return failed[0] == 0, err
+}
+
+// spectra runs a kernel of kernels/seed/spectra.cu.
+func (q *queue) spectra(kernel string, across, down int, args ...any) error {
+	f, err := q.kernels.Function(q.s, "seed/spectra", kernel)
+	if err != nil {
+		return err
+	}
+	return f.Launch(q.s, cuda.Dim{X: across, Y: down}, cuda.Dim{X: threads}, 0, args...)
+}
+
+// apply computes H Q in the memory of Q.
+func (r *Reduction) apply(ctx context.Context) error {
 	padded := int(r.g.N)
 	count := padded / block
 	if err := r.run("spectralFactors", cuda.Dim{X: count}, threads, 0, r.g, r.turns); err != nil {
@@ -180,5 +178,5 @@ func (r *Reduction) Apply(ctx context.Context, s *cuda.Stream, z []float64) erro
 			return err
 		}
 	}
-	return r.gather(z, r.g.A)
+	return nil
 }

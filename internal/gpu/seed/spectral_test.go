@@ -7,6 +7,8 @@ import (
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/testseed"
 )
@@ -57,16 +59,16 @@ func testTridiagonal(t *testing.T, dev *cuda.Device, large int) {
 			}
 			var d, e []float64
 			if err := dev.Do(t.Context(), func(s *cuda.Stream) error {
-				z, diagonal, off, err := Tridiagonal(t.Context(), s, a, n)
+				z, diagonal, off, err := Tridiagonal(t.Context(), s, uploaded(t, s, a, n))
 				if err != nil {
 					return err
 				}
 				defer z.Free()
 				d, e = diagonal, off
-				if err := z.Load(s, h); err != nil {
+				if err := z.Load(s, h, n, make([]int32, n)); err != nil {
 					return err
 				}
-				return z.Apply(t.Context(), s, h)
+				return applied(t, s, z, h)
 			}); err != nil {
 				t.Fatal(err)
 			}
@@ -94,6 +96,49 @@ func testTridiagonal(t *testing.T, dev *cuda.Device, large int) {
 			}
 		})
 	}
+}
+
+// uploaded returns an n x n matrix on the device until the end of the test.
+func uploaded(t *testing.T, s *cuda.Stream, a []float64, n int) mem.Matrix {
+	t.Helper()
+	m, err := mem.UploadView(s, num.Mat{Arr: num.Float64s(n*n, 1, a).Arr, RS: 1, CS: n, Rows: n, Cols: n})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Arr.Free)
+	return m
+}
+
+// applied sets z to H Q, by columns.
+func applied(t *testing.T, s *cuda.Stream, r *Reduction, z []float64) error {
+	t.Helper()
+	n := int(r.g.Order)
+	arr, err := mem.NewArray(s, gputest.MP(53), n*n)
+	if err != nil {
+		return err
+	}
+	defer arr.Free()
+	order := make([]int32, n)
+	for j := range order {
+		order[j] = int32(n - 1 - j)
+	}
+	ok, err := r.Apply(t.Context(), s, order, mem.Matrix{Arr: arr, RS: 1, CS: n, Rows: n, Cols: n})
+	if err != nil {
+		return err
+	}
+	if !ok {
+		t.Fatal("numbers are not finite")
+	}
+	h, err := arr.Host(s)
+	if err != nil {
+		return err
+	}
+	for j, c := range order {
+		for i := range n {
+			z[i+int(c)*n] = h.Float64(i + j*n)
+		}
+	}
+	return nil
 }
 
 // TestMerge merges two random orthogonal matrices, and checks that the result has the eigenvectors
@@ -190,12 +235,12 @@ func testMerge(t *testing.T, dev *cuda.Device, large int) {
 		z := make([]float64, n*n)
 		if err := dev.Do(t.Context(), func(s *cuda.Stream) (err error) {
 			// H is the unit matrix.
-			red, _, _, err := Tridiagonal(t.Context(), s, make([]float64, n*n), n)
+			red, _, _, err := Tridiagonal(t.Context(), s, uploaded(t, s, make([]float64, n*n), n))
 			if err != nil {
 				return err
 			}
 			defer red.Free()
-			if err := red.Load(s, q); err != nil {
+			if err := red.Load(s, q, n, make([]int32, n)); err != nil {
 				return err
 			}
 			if ends, err = red.Ends(s, m.Piece); err != nil {
@@ -205,7 +250,7 @@ func testMerge(t *testing.T, dev *cuda.Device, large int) {
 			if roots, ok, err = red.Merge(s, m); err != nil || !ok {
 				t.Fatalf("%+v: ok %v, %v", c, ok, err)
 			}
-			return red.Apply(t.Context(), s, z)
+			return applied(t, s, red, z)
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -357,12 +357,3 @@ extern "C" __global__ void __launch_bounds__(THREADS) spectralTurn(const __grid_
 	for (int c = 0; c < some; c++)
 		to[(group * some + c) * n + j] = z[c];
 }
-
-// spectralCopy copies the first order rows and columns of a matrix by columns of ldFrom numbers to
-// another one by columns of ldTo, of which it sets all others to 0. Block y has column y.
-extern "C" __global__ void __launch_bounds__(THREADS) spectralCopy(u64 to, int ldTo, u64 from, int ldFrom, int order)
-{
-	int i = blockIdx.x * THREADS + threadIdx.x, j = blockIdx.y;
-	if (i < ldTo)
-		((double *)to)[i + (i64)j * ldTo] = i < order && j < order ? ((const double *)from)[i + (i64)j * ldFrom] : 0;
-}

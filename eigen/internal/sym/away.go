@@ -1,0 +1,335 @@
+package sym
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/call"
+)
+
+// away is the part of a state whose matrices S, R and X are on a GPU. There all work on entries is
+// done in float64 arithmetic, as package plain does it on the host, while every column is a cluster
+// of its own and all numbers are in range. Otherwise [state.bring] copies the matrices to the host,
+// which goes on with them.
+type away struct {
+	there  *there
+	here   num.Mat // X on the host, if it came from there
+	bounds place.Residuals
+	own    []size // bounds of the diagonal of R
+}
+
+// diagonalOf returns the diagonal of a square matrix as a column.
+func diagonalOf(m num.Mat) num.Mat {
+	m.RS, m.Cols = m.RS+m.CS, 1
+	return m
+}
+
+// freeAway frees what is on the GPU. X of the host remains.
+func (t *state) freeAway() {
+	for _, m := range []num.Mat{t.sm, t.r, t.x} {
+		free(m)
+	}
+	t.sm, t.r, t.x = num.Mat{}, num.Mat{}, t.away.here
+	t.freeBounds()
+	t.away = nil
+}
+
+func (t *state) freeBounds() {
+	if b := t.away.bounds; b != nil {
+		b.Free()
+		t.away.bounds = nil
+	}
+}
+
+// bring copies S, R and X to the host and bounds them there.
+func (t *state) bring(p *problem) error {
+	h := t.away.there
+	sm, err := h.fetched(t.s, t.sm)
+	if err != nil {
+		return err
+	}
+	r, err := h.fetched(t.s, t.r)
+	if err != nil {
+		return err
+	}
+	x := t.away.here
+	if x.Arr == nil {
+		if x, err = h.fetched(t.s, t.x); err != nil {
+			return err
+		}
+	}
+	t.freeAway()
+	t.sm, t.r, t.x = sm, r, x
+	return t.measure(p)
+}
+
+// brought is bring for a state whose columns were divided into clusters, and for a correction D.
+func (t *state) brought(p *problem, d num.Mat) (num.Mat, error) {
+	if t.away == nil {
+		return d, nil
+	}
+	h := t.away.there
+	if err := t.bring(p); err != nil {
+		return d, err
+	}
+	if err := t.couple(); err != nil { // which keeps clusters that are proved
+		return d, err
+	}
+	if d.Arr == nil || d.OnHost() {
+		return d, nil
+	}
+	defer d.Free()
+	return h.fetched(t.s, d)
+}
+
+// measureThere is measure on the GPU. It is not ok if that is not possible.
+func (t *state) measureThere() (ok bool, err error) {
+	h := t.away.there
+	gpu, there := place.Part[place.Spectra](h.at)
+	if ok = there && h.alone() && t.lostR == nil && t.n > 1 && t.n >= SeedFrom; !ok {
+		return false, nil
+	}
+	longS, lostS := plainlyAll(t.longS, &ok), plainlyAll(t.lostS, &ok)
+	if !ok {
+		return false, nil
+	}
+	b, sums, ok, err := gpu.Residuals(t.s.Config(), t.sm, t.r, longS, lostS)
+	if err != nil {
+		return false, err
+	}
+	t.away.bounds = b
+	if !ok {
+		return false, nil
+	}
+	n := t.n
+	raised := t.raised()
+	t.rowS, t.rowR, t.away.own = make([]size, n), make([]size, n), make([]size, n)
+	squares := make([]size, n)
+	for j := range n {
+		t.rowS[j], t.rowR[j], t.away.own[j] = sized(sums[j]*raised).sqrt(), sized(sums[j+n]*raised).sqrt(), sized(sums[j+2*n])
+		squares[j] = sized((sums[j+n] + float64(sums[j+2*n]*sums[j+2*n])) * raised)
+	}
+	sd, err := h.diagonal(t.s, t.sm)
+	if err != nil {
+		return false, err
+	}
+	rd, err := h.diagonal(t.s, t.r)
+	if err != nil {
+		return false, err
+	}
+	return true, t.rayleigh(squares, sd, rd)
+}
+
+// raised is the factor by which sums of n positive numbers in float64 arithmetic are enlarged.
+func (t *state) raised() float64 { return 1 + float64(float64(t.n+64)*0x1p-52) }
+
+// diagonal copies the diagonal of a matrix in MP to the host.
+func (h *there) diagonal(s *call.Run, m num.Mat) (num.Mat, error) {
+	gpu, ok := place.Part[place.Newton](h.at)
+	if !ok {
+		return num.Mat{}, place.ErrUnsupported
+	}
+	z, err := h.room(s, m.Format(), m.Rows, 1)
+	if err != nil {
+		return z, err
+	}
+	defer z.Free()
+	odd, err := gpu.Shift(s.Config(), diagonalOf(m), nil, nil, z, nil)
+	if err == nil && odd > 0 { // exponents beyond 2^29
+		err = place.ErrUnsupported
+	}
+	if err != nil {
+		return num.Mat{}, err
+	}
+	return h.at.Get(s.Ctx, z)
+}
+
+// separateThere finds out whether every column is a cluster of its own, encloses the eigenvalues,
+// and returns the result of precise. It is not ok if the host has to do so.
+func (t *state) separateThere() (right int64, ok bool, err error) {
+	n := t.n
+	ok = true
+	all := func(x []size) []float64 { return plainlyAll(x, &ok) }
+	q := place.Quotients{
+		Hi: make([]float64, n), Lo: make([]float64, n), Last: make([]float64, n),
+		Size: all(t.dSize), Lost: all(t.dLost), RowS: all(t.rowS), RowR: all(t.rowR),
+	}
+	alpha, in := t.alpha.plainly()
+	q.Alpha = alpha
+	if !ok || !in {
+		return 0, false, nil
+	}
+	if err := par.For(t.s.Ctx, t.s.Threads, n, func(_, i int) {
+		x := t.near[i]
+		if x.hi == 0 {
+			return
+		}
+		f := math.Float64frombits(uint64(1023+x.e) << 52)
+		q.Hi[i], q.Lo[i] = float64(x.hi*f), float64(x.lo*f)
+		rest := new(big.Float).SetPrec(t.d[i].Prec())
+		rest.Sub(t.d[i], big.NewFloat(q.Hi[i]))
+		q.Last[i], _ = rest.Sub(rest, big.NewFloat(q.Lo[i])).Float64()
+	}); err != nil {
+		return 0, false, err
+	}
+	lists, ok, err := t.away.bounds.Couplings(t.s.Config(), q)
+	if err != nil || !ok {
+		return 0, false, err
+	}
+	t.of, t.clusters = make([]int, n), make([]cluster, n)
+	largest, raised := 0.0, t.raised()
+	for p, i := range t.order {
+		largest = max(largest, lists[0][i])
+		var sums [4]float64
+		for k := range sums { // terms below 2^-1022 may be 0
+			sums[k] = lists[2+k][i] + 0x1p-980
+			if !(sums[k] < math.Inf(1)) {
+				return 0, false, nil
+			}
+		}
+		t.of[i] = p
+		c := &t.clusters[p]
+		*c = cluster{first: p, last: p, center: t.d[i], spread: t.dLost[i]}
+		z := couplings{sized(sums[0] * raised), sized(sums[1] * raised), sized(sums[2] * raised), sized(sums[3] * raised), sized(lists[1][i])}
+		if t.conclude(c, z, t.dLost[i]); !c.proved {
+			return 0, false, nil
+		}
+	}
+	if largest == 0 {
+		return math.MaxInt32, true, nil
+	}
+	return -sized(largest).e, true, nil
+}
+
+// correctionThere is correction on the GPU, where the result is.
+func (t *state) correctionThere(bits int) (d num.Mat, ok bool, err error) {
+	h, f := t.away.there, call.MP(bits)
+	e, err := h.room(t.s, f, t.n, t.n)
+	if err != nil {
+		return d, false, err
+	}
+	defer e.Free()
+	if ok, err := t.away.bounds.Correction(t.s.Config(), e); err != nil || !ok {
+		return d, false, err
+	}
+	if d, err = h.room(t.s, f, t.n, t.n); err != nil {
+		return d, false, err
+	}
+	if err := t.s.Gemm(1, t.x, e, 0, num.Mat{}, d); err != nil {
+		d.Free()
+		return num.Mat{}, false, err
+	}
+	return d, true, nil
+}
+
+// improvedThere is improved on the GPU, where the result is.
+func (t *state) improvedThere(d num.Mat, bits int) (x num.Mat, ok bool, err error) {
+	h := t.away.there
+	gpu, ok := place.Part[place.Newton](h.at)
+	if !ok || d.OnHost() {
+		return x, false, nil
+	}
+	if x, err = h.room(t.s, call.MP(bits), t.n, t.n); err != nil {
+		return x, false, err
+	}
+	left, err := gpu.Sum(t.s.Config(), place.Sum{X: t.x, D: d, Bits: bits}, x)
+	if err != nil || left > 0 {
+		x.Free()
+		return num.Mat{}, false, err
+	}
+	return x, true, nil
+}
+
+// distancesThere is the sums of distances on the GPU.
+func (t *state) distancesThere(cut size) (sums []size, ok bool, err error) {
+	n := t.n
+	radius, tilt := make([]float64, n), make([]float64, n)
+	base, ok := cut.plainly()
+	for j := range n {
+		c := &t.clusters[t.of[j]]
+		r, in := c.radius.plainly()
+		z, in2 := c.tilt.plainly()
+		radius[j], tilt[j], ok = r, z, ok && in && in2
+	}
+	if !ok {
+		return nil, false, nil
+	}
+	list, largest, ok, err := t.away.bounds.Distances(t.s.Config(), radius, tilt, base)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	sums = make([]size, n)
+	for j, x := range list {
+		if largest[j] > 0 { // terms below 2^-1022 may be 0
+			x += 0x1p-980
+		}
+		if !(x < math.Inf(1)) {
+			return nil, false, nil
+		}
+		sums[j] = sized(x * t.raised())
+	}
+	return sums, true, nil
+}
+
+// decideThere rounds all wanted vectors on the GPU, for X + D with errors far. It is not ok, and
+// stores nothing, unless that decides all entries.
+//
+// A decided entry exceeds its error, 2^Err, and is not replaced by 0 if that exceeds least.
+func (e *solver) decideThere(t *state, links []link, d num.Mat, far []size) (ok bool, err error) {
+	h := t.away.there
+	gpu, ok := place.Part[place.Spectra](h.at)
+	newton, ok2 := place.Part[place.Newton](h.at)
+	if !ok || !ok2 || e.left != nil || d.OnHost() {
+		return false, nil
+	}
+	y := e.enclosure(t, d, far)
+	for p, j := range t.order {
+		if v := &e.columns[p]; e.outside[p] != outside && (v.done || v.open != nil || !single(links, p) || y.Err[j]+y.Right[j] < e.least()+8) {
+			return false, nil
+		}
+	}
+	signs, err := gpu.Signs(t.s.Config(), t.x, d, y.Err)
+	if err != nil {
+		return false, err
+	}
+	order, negated := make([]int32, t.n), make([]int32, t.n)
+	for p, j := range t.order {
+		order[p], negated[p] = int32(j), signs[j]
+		if e.outside[p] != outside && signs[j] == 0 {
+			return false, nil
+		}
+	}
+	z, err := h.room(t.s, e.f, t.n, t.n)
+	if err != nil {
+		return false, err
+	}
+	defer z.Free()
+	left, err := newton.Sum(t.s.Config(), place.Sum{X: t.x, D: d, Bits: e.vectorBits, Errors: y.Err, Cols: y.Right}, z)
+	if err != nil || left > 0 {
+		return false, err
+	}
+	sorted, err := h.room(t.s, e.f, t.n, t.n)
+	if err != nil {
+		return false, err
+	}
+	defer sorted.Free()
+	if err := gpu.Columns(t.s.Config(), z, order, negated, sorted); err != nil {
+		return false, err
+	}
+	fetcher, ok := place.Part[place.Fetcher](h.at)
+	if !ok {
+		return false, nil
+	}
+	if err := fetcher.Fetch(t.s.Config(), e.vectors, sorted); err != nil {
+		return false, err
+	}
+	for p := range e.columns {
+		if e.outside[p] != outside {
+			e.columns[p].negated, e.columns[p].done = int(negated[p]), true
+		}
+	}
+	return true, nil
+}
