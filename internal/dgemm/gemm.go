@@ -55,11 +55,12 @@ func microGeneric(c []float64, ldc int, a, b []float64, k int) {
 const maxTile = 16 * 12
 
 // length is the length of the packed panels; a block of rows of them stays in the second-level
-// cache.
+// cache. A block of columns is narrower where there are few blocks for the threads.
 const (
-	length   = 256
-	rowBlock = 192
-	colBlock = 192
+	length         = 256
+	rowBlock       = 192
+	colBlock       = 192
+	colBlockNarrow = 48
 )
 
 // matrix is a view of a matrix.
@@ -104,7 +105,10 @@ func (w *worker) subtract(c, a, b matrix) error {
 	for h := 0; h < a.cols; h += length {
 		k := min(length, a.cols-h)
 		w.a, w.b = room(w.a, panelsA*mr*k), room(w.b, panelsB*nr*k)
-		const some = 16 // panels a call
+		some := 16 // panels a call
+		if threads > 1 && panelsA+panelsB < 2*some*threads {
+			some = 4
+		}
 		partsA, partsB := (panelsA+some-1)/some, (panelsB+some-1)/some
 		err := par.For(w.ctx, threads, partsA+partsB, func(_, part int) {
 			if part < partsA {
@@ -120,11 +124,15 @@ func (w *worker) subtract(c, a, b matrix) error {
 		if err != nil {
 			return err
 		}
-		rows, cols := (m+rowBlock-1)/rowBlock, (n+colBlock-1)/colBlock
+		wide := colBlock
+		if threads > 1 && m*n < 4*threads*rowBlock*colBlock {
+			wide = colBlockNarrow
+		}
+		rows, cols := (m+rowBlock-1)/rowBlock, (n+wide-1)/wide
 		w.tilesFor(threads)
 		err = par.For(w.ctx, threads, rows*cols, func(thread, i int) {
-			i0, j0 := i%rows*rowBlock, i/rows*colBlock
-			w.tileAll(c.view(i0, min(m, i0+rowBlock), j0, min(n, j0+colBlock)), w.a[i0*k:], w.b[j0*k:], k, w.tiles[thread])
+			i0, j0 := i%rows*rowBlock, i/rows*wide
+			w.tileAll(c.view(i0, min(m, i0+rowBlock), j0, min(n, j0+wide)), w.a[i0*k:], w.b[j0*k:], k, w.tiles[thread])
 		})
 		if err != nil {
 			return err
