@@ -24,7 +24,7 @@ func LUByDigits(s *call.Run, a num.Mat, bits int, known *bool) (*digits.LU, erro
 		return nil, nil
 	}
 	// Rows are not scaled: that might change pivots.
-	by, tops := scale.Unscaled(n, n), scale.TopsOf(a)
+	by, tops := scale.Unscaled(n, n), scale.TopsOn(s.Threads, a)
 	for j := range n {
 		high := slices.Max(tops.Top[j*n : (j+1)*n])
 		if high == scale.None {
