@@ -258,7 +258,9 @@ func MultiplyTriangles(ctx context.Context, threads, n int, c, u, l []float64) e
 	square := func(x []float64) matrix { return matrix{n, n, max(n, 1), x} }
 	w := newFactorWorker(ctx, threads)
 	defer w.free()
-	clear(c[:n*n])
+	if err := par.Each(ctx, threads, n, func(j int) { clear(c[j*n : (j+1)*n]) }); err != nil {
+		return err
+	}
 	for k := 0; k < n; k += length {
 		to := min(k+length, n)
 		// Columns k ≤ h < to of U and rows k ≤ h < to of L are 0 from row and column to on.

@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/memlimit"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
@@ -100,9 +101,12 @@ func UpperCut(n, columns int) int {
 func NewMultiplied(s *call.Run, t *Triangles) (*FloatInverse, error) {
 	n := t.N
 	r := &FloatInverse{Factors: t.Factors, Perm: t.Perm, Z: s.Floats(n * n)}
-	for j := range n {
+	err := par.Each(s.Ctx, s.Threads, n, func(j int) {
 		clear(t.X[j*n : j*n+j])
 		clear(t.Y[j*n+j+1 : (j+1)*n])
+	})
+	if err != nil {
+		return nil, err
 	}
 	return r, dgemm.MultiplyTriangles(s.Ctx, s.Threads, n, r.Z, t.Y, t.X)
 }

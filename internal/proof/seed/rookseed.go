@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
@@ -273,10 +274,12 @@ func RookPivots(s *call.Run, a num.Mat) (*RookOrder, *RookSeed, error) {
 		return nil, nil, nil
 	}
 	even := scale.Unscaled(n, n) // equal powers of two, which do not change the pivots
-	high := int64(scale.None)
-	for _, e := range scale.TopsOn(s.Threads, a).Top {
-		high = max(high, e)
+	tops, highs := scale.TopsOn(s.Threads, a).Top, make([]int64, n)
+	err := par.Each(s.Ctx, s.Threads, n, func(j int) { highs[j] = slices.Max(tops[j*n : (j+1)*n]) })
+	if err != nil {
+		return nil, nil, err
 	}
+	high := slices.Max(highs)
 	if high == scale.None {
 		return nil, nil, nil
 	}

@@ -463,9 +463,9 @@ func (t *digitPanel) columns() (c int, err error) {
 	s, count := t.s, t.Count()
 	clear(t.lSum)
 	end := min(count, t.N-t.first)
-	const some = 8 // blocks a call
-	parts := (t.blocks - 1 + some - 1) / some
 	threads := s.Threads
+	some := min(max((t.blocks-1+threads-1)/threads, 2), 8) // blocks a call
+	parts := (t.blocks - 1 + some - 1) / some
 	if t.blocks < leastBlocks {
 		threads = 1
 	}
