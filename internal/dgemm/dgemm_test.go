@@ -27,7 +27,7 @@ func random(n, k int, r *rand.Rand) []float64 {
 func TestLU(t *testing.T) {
 	r := testseed.Rand(t, 1, 2)
 	ctx := context.Background()
-	for _, n := range []int{0, 1, 2, 3, 11, 12, 13, 16, 17, 31, 48, 50, 97, 200, 300} {
+	for _, n := range []int{0, 1, 2, 3, 11, 12, 13, 16, 17, 31, 48, 50, 96, 97, 144, 200, 300} {
 		for _, threads := range []int{1, 3} {
 			a := random(n, n, r)
 			lu, pivots := append([]float64(nil), a...), make([]int, n)
@@ -95,7 +95,8 @@ func TestSingular(t *testing.T) {
 	}
 }
 
-// TestFactorAdditions counts the sums that are added to a number at most, by the recursions.
+// TestFactorAdditions counts the sums that are added to a number at most, by the recursions and by
+// panels.
 func TestFactorAdditions(t *testing.T) {
 	known := map[[2]int]int{}
 	var lu, lower, inverse func(n int) int
@@ -151,9 +152,63 @@ func TestFactorAdditions(t *testing.T) {
 		return m + lower(half)
 	})
 	for n := range 10000 {
-		if m, most := max(lu(n), inverse(n), upper(n)), factorAdditions(n); m > most {
+		m := 0
+		if n <= fewPanels*whole {
+			m = max(lu(n), inverse(n), upper(n))
+		} else { // one sum for every panel before the last one
+			width := panelWidth(n)
+			m = (n-1)/width + max(lu(width), lower(width))
+		}
+		if most := factorAdditions(n); m > most || n > 0 && most < factorAdditions(n-1) {
 			t.Fatalf("n = %d: %d sums, bound %d", n, m, most)
 		}
+	}
+}
+
+// TestThreads checks that the bits of factors and of solutions do not depend on the number of
+// threads.
+func TestThreads(t *testing.T) {
+	r := testseed.Rand(t, 5, 6)
+	ctx := context.Background()
+	for _, level := range isa.Levels() {
+		restore := isa.Force(level)
+		for _, n := range []int{97, 100, 193, 250} {
+			m := n + r.IntN(30)
+			a, b := random(m, n, r), random(n, n, r)
+			results := func(threads int) (z [][]float64) {
+				tall, pivots := append([]float64(nil), a...), make([]int, n)
+				err := LUTall(ctx, threads, m, n, tall, 0x1p-80, pivots)
+				lu := make([]float64, 0, n*n)
+				for j := range n {
+					lu = append(lu, tall[j*m:j*m+n]...)
+				}
+				free := append([]float64(nil), b...)
+				x, y := make([]float64, n*n), make([]float64, n*n)
+				lower, upper := append([]float64(nil), b...), append([]float64(nil), b...)
+				err = errors.Join(err, LU(ctx, threads, n, free, 0x1p-80, nil),
+					InvertLower(ctx, threads, n, lu, x), InvertUpper(ctx, threads, n, lu, n, y),
+					SolveLower(ctx, threads, n, n, lu, lower), SolveUpper(ctx, threads, n, n-30, lu, upper))
+				if err != nil {
+					t.Fatal(err)
+				}
+				order := make([]float64, n)
+				for i, p := range pivots {
+					order[i] = float64(p)
+				}
+				return [][]float64{tall, order, free, x, y, lower, upper}
+			}
+			want := results(1)
+			for _, threads := range []int{2, 5} {
+				for k, z := range results(threads) {
+					for i, v := range z {
+						if math.Float64bits(v) != math.Float64bits(want[k][i]) {
+							t.Fatalf("level %v, n = %d, %d threads: number %d of result %d is %g, not %g", level, n, threads, i, k, v, want[k][i])
+						}
+					}
+				}
+			}
+		}
+		restore()
 	}
 }
 
@@ -218,6 +273,35 @@ func TestFactorError(t *testing.T) {
 			}
 		}
 		restore()
+	}
+}
+
+func BenchmarkTriangles(b *testing.B) {
+	for _, n := range []int{300, 1000} {
+		for _, threads := range []int{1, 2} {
+			l := random(n, n, rand.New(rand.NewPCG(1, 2)))
+			for j := range n {
+				for i := range n {
+					l[i+j*n] /= float64(n)
+				}
+				l[j+j*n] = 1
+			}
+			x := make([]float64, n*n)
+			for name, f := range map[string]func() error{
+				"lower":   func() error { return InvertLower(context.Background(), threads, n, l, x) },
+				"upper":   func() error { return InvertUpper(context.Background(), threads, n, l, n, x) },
+				"columns": func() error { return SolveUpper(context.Background(), threads, n, n, l, x) },
+			} {
+				b.Run(fmt.Sprintf("%s/n=%d/threads=%d", name, n, threads), func(b *testing.B) {
+					for b.Loop() {
+						clear(x)
+						if err := f(); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
+		}
 	}
 }
 

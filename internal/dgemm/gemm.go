@@ -8,6 +8,7 @@ package dgemm
 import (
 	"context"
 
+	"github.com/halfulp/halfulp/internal/bufpool"
 	"github.com/halfulp/halfulp/internal/par"
 )
 
@@ -58,11 +59,12 @@ func microGeneric(c []float64, ldc int, a, b []float64, k int) {
 const maxTile = 16 * 12
 
 // length is the length of the packed panels; a block of rows of them stays in the second-level
-// cache.
+// cache. A block of columns is narrower where there are few blocks for the threads.
 const (
-	length   = 256
-	rowBlock = 192
-	colBlock = 192
+	length         = 256
+	rowBlock       = 192
+	colBlock       = 192
+	colBlockNarrow = 48
 )
 
 // matrix is a view of a matrix.
@@ -88,6 +90,8 @@ type worker struct {
 	piece   int       // how many products are summed before they are added to a matrix
 	room    substitution
 	tiles   []*[maxTile]float64 // of each thread, for tiles that are not whole
+	panels  [][]float64         // free memory of packed panels
+	shelf   *bufpool.Shelf[*worker]
 }
 
 // subtract sets C -= A B.
@@ -105,7 +109,10 @@ func (w *worker) subtract(c, a, b matrix) error {
 	for h := 0; h < a.cols; h += length {
 		k := min(length, a.cols-h)
 		w.a, w.b = room(w.a, panelsA*mr*k), room(w.b, panelsB*nr*k)
-		const some = 16 // panels a call
+		some := 16 // panels a call
+		if threads > 1 && panelsA+panelsB < 2*some*threads {
+			some = 4
+		}
 		partsA, partsB := (panelsA+some-1)/some, (panelsB+some-1)/some
 		err := par.For(w.ctx, threads, partsA+partsB, func(_, part int) {
 			if part < partsA {
@@ -121,23 +128,38 @@ func (w *worker) subtract(c, a, b matrix) error {
 		if err != nil {
 			return err
 		}
-		rows, cols := (m+rowBlock-1)/rowBlock, (n+colBlock-1)/colBlock
-		for len(w.tiles) < max(threads, 1) {
-			w.tiles = append(w.tiles, new([maxTile]float64))
+		wide := colBlock
+		if threads > 1 && m*n < 4*threads*rowBlock*colBlock {
+			wide = colBlockNarrow
 		}
+		rows, cols := (m+rowBlock-1)/rowBlock, (n+wide-1)/wide
+		w.tilesFor(threads)
 		err = par.For(w.ctx, threads, rows*cols, func(thread, i int) {
-			i0, j0 := i%rows*rowBlock, i/rows*colBlock
-			for i := i0; i < min(m, i0+rowBlock); i += mr {
-				for j := j0; j < min(n, j0+colBlock); j += nr {
-					w.tile(c.view(i, min(m, i+mr), j, min(n, j+nr)), w.a[i*k:], w.b[j*k:], k, w.tiles[thread])
-				}
-			}
+			i0, j0 := i%rows*rowBlock, i/rows*wide
+			w.tileAll(c.view(i0, min(m, i0+rowBlock), j0, min(n, j0+wide)), w.a[i0*k:], w.b[j0*k:], k, w.tiles[thread])
 		})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// tilesFor provides tiles for some threads.
+func (w *worker) tilesFor(threads int) {
+	for len(w.tiles) < max(threads, 1) {
+		w.tiles = append(w.tiles, new([maxTile]float64))
+	}
+}
+
+// tileAll adds to c the product of packed rows and packed columns of length k.
+func (w *worker) tileAll(c matrix, a, b []float64, k int, t *[maxTile]float64) {
+	mr, nr := w.k.mr, w.k.nr
+	for i := 0; i < c.rows; i += mr {
+		for j := 0; j < c.cols; j += nr {
+			w.tile(c.view(i, min(c.rows, i+mr), j, min(c.cols, j+nr)), a[i*k:], b[j*k:], k, t)
+		}
+	}
 }
 
 // tile adds the product of two panels to a tile. t is room for a tile.

@@ -8,7 +8,19 @@ import "context"
 func InvertLower(ctx context.Context, threads, n int, l, x []float64) error {
 	w := newFactorWorker(ctx, threads)
 	defer w.free()
-	return w.invertLower(matrix{n, n, max(n, 1), l}, matrix{n, n, max(n, 1), x})
+	t, z := matrix{n, n, max(n, 1), l}, matrix{n, n, max(n, 1), x}
+	if n > fewPanels*whole {
+		setOnes(z)
+		return w.byColumns(t, z, false, true)
+	}
+	return w.invertLower(t, z)
+}
+
+// setOnes sets the diagonal of a square matrix to 1.
+func setOnes(x matrix) {
+	for j := range x.cols {
+		x.data[j+j*x.ld] = 1
+	}
 }
 
 // Strip is the number of rows of a triangle that are multiplied at a time. Zeros beside them are
@@ -18,9 +30,7 @@ const Strip = 128
 func (w *worker) invertLower(l, x matrix) error {
 	n := l.rows
 	if n <= block {
-		for j := range n {
-			x.data[j+j*x.ld] = 1
-		}
+		setOnes(x)
 		return w.lower(l, x)
 	}
 	half := halfOf(n)
@@ -45,15 +55,18 @@ func (w *worker) invertLower(l, x matrix) error {
 func InvertUpper(ctx context.Context, threads, n int, u []float64, ldu int, x []float64) error {
 	w := newFactorWorker(ctx, threads)
 	defer w.free()
-	return w.invertUpper(matrix{n, n, max(ldu, 1), u}, matrix{n, n, max(n, 1), x})
+	t, z := matrix{n, n, max(ldu, 1), u}, matrix{n, n, max(n, 1), x}
+	if n > fewPanels*whole {
+		setOnes(z)
+		return w.byColumns(t, z, true, true)
+	}
+	return w.invertUpper(t, z)
 }
 
 func (w *worker) invertUpper(u, x matrix) error {
 	n := u.rows
 	if n <= block {
-		for j := range n {
-			x.data[j+j*x.ld] = 1
-		}
+		setOnes(x)
 		return w.upper(u, x)
 	}
 	half := halfOf(n)

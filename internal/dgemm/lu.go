@@ -12,15 +12,28 @@ import (
 // few is the number of columns or rows that recursions do not cut further.
 const few = 16
 
+const (
+	// fewPanels is the largest number of panels of whole columns for which recursions replace
+	// panels.
+	fewPanels = 2
+	// fewColumns is the least number of right-hand sides for which triangles are solved by panels.
+	fewColumns = 24
+)
+
 // workers holds free workers with their memory, because page faults of new memory take as long as
 // packing.
-var workers bufpool.Shelf[*worker]
+// Helpers need less memory than the workers that they help.
+var workers, helpers bufpool.Shelf[*worker]
 
 // newWorker returns a worker for products. The caller releases it by free.
 func newWorker(ctx context.Context, threads int) *worker {
-	w, ok := workers.Take(0, math.MaxInt)
+	return workerOf(&workers, ctx, threads)
+}
+
+func workerOf(shelf *bufpool.Shelf[*worker], ctx context.Context, threads int) *worker {
+	w, ok := shelf.Take(0, math.MaxInt)
 	if !ok {
-		w = new(worker)
+		w = &worker{shelf: shelf}
 	}
 	w.ctx, w.threads, w.k, w.piece = ctx, threads, best(), length
 	return w
@@ -38,14 +51,16 @@ func RoomBytes(n int) int64 { return 2 * 8 * length * int64(n) }
 
 func (w *worker) free() {
 	w.ctx = nil
-	workers.Put(w, cap(w.a)+cap(w.b), bufpool.Bytes(w.a)+bufpool.Bytes(w.b))
+	bytes := bufpool.Bytes(w.a) + bufpool.Bytes(w.b)
+	for _, x := range w.panels {
+		bytes += bufpool.Bytes(x)
+	}
+	w.shelf.Put(w, cap(w.a)+cap(w.b), bytes)
 }
 
-// LU factors an n x n matrix A with leading dimension n in place, A = P L U, by recursion on
-// columns (Toledo, Locality of reference in LU decomposition with partial pivoting, 1997). For i in
-// turn, row i was exchanged with row pivots[i] ≥ i; if pivots is nil, no rows are exchanged. L has
-// a unit diagonal. A pivot less than least is replaced by least. LU returns an error only if ctx is
-// done.
+// LU factors an n x n matrix A with leading dimension n in place, A = P L U. For i in turn, row i
+// was exchanged with row pivots[i] ≥ i; if pivots is nil, no rows are exchanged. L has a unit
+// diagonal. A pivot less than least is replaced by least. LU returns an error only if ctx is done.
 func LU(ctx context.Context, threads, n int, a []float64, least float64, pivots []int) error {
 	return LUTall(ctx, threads, n, n, a, least, pivots)
 }
@@ -54,8 +69,14 @@ func LU(ctx context.Context, threads, n int, a []float64, least float64, pivots 
 func LUTall(ctx context.Context, threads, m, n int, a []float64, least float64, pivots []int) error {
 	w := newFactorWorker(ctx, threads)
 	defer w.free()
+	if n > fewPanels*whole {
+		return w.luByPanels(matrix{m, n, max(m, 1), a}, pivots, least)
+	}
 	return w.lu(matrix{m, n, max(m, 1), a}, pivots, least)
 }
+
+// lu factors a matrix by recursion on columns (Toledo, Locality of reference in LU decomposition
+// with partial pivoting, 1997).
 
 func (w *worker) lu(a matrix, pivots []int, least float64) error {
 	if a.cols <= few {
@@ -139,10 +160,10 @@ func luColumns(a matrix, pivots []int, least float64) {
 
 // largest returns the index of the first entry of largest magnitude of x from entry k on.
 func largest(x []float64, k int) int {
-	p := k
-	for i := k + 1; i < len(x); i++ {
-		if math.Abs(x[i]) > math.Abs(x[p]) {
-			p = i
+	p, most := k, math.Abs(x[k])
+	for i, v := range x[k+1:] {
+		if v := math.Abs(v); v > most {
+			p, most = k+1+i, v
 		}
 	}
 	return p
@@ -167,16 +188,19 @@ const factorPiece = 128
 // where the θ of a product collects fewer than factorPiece roundings of its own sum, and the
 // roundings of the sums before it, by which the Π of c is divided. So fewer than factorPiece + m +
 // 3 roundings affect every term but c (Higham, Accuracy and Stability of Numerical Algorithms,
-// lemma 8.4). A step of the recursions on some columns adds one sum for every factorPiece of them,
-// and one for the rest. The steps for one entry have at most n columns together, and the last 16
-// columns are added one by one. So m ≤ n / factorPiece + 2 log2 n + 16. If one of m sums has p
-// products, they have at least m + p - 1 products together.
+// lemma 8.4). An entry gets one sum for every panel before the last one, if there are several. In a
+// panel, and in a matrix of few panels, a step of the recursions on some columns adds one sum for
+// every factorPiece of them, and one for the rest; the last 16 columns are added one by one. So
+// m ≤ n / panelWidth + 2 log2 n + 16. If one of m sums has p products, they have at least m + p - 1
+// products together.
 func FactorError(n int) float64 {
 	return float64(float64(min(n+1, factorPiece+factorAdditions(n))+3) * (0x1p-53 * 1.01))
 }
 
-// factorAdditions bounds the number of sums that are added to an entry.
-func factorAdditions(n int) int { return n/factorPiece + 2*bits.Len(uint(n)) + 16 }
+// factorAdditions bounds the number of sums that are added to an entry, for at most n rows.
+func factorAdditions(n int) int {
+	return max(n/panelWidth(n), min(n, wideOrder)/whole) + 2*bits.Len(uint(n)) + 16
+}
 
 // shortPiece is the number of products that Subtract sums before it adds them to C. It divides
 // length, and is near the square root of usual orders, which makes errors small. Products take
@@ -242,7 +266,9 @@ func MultiplyTriangles(ctx context.Context, threads, n int, c, u, l []float64) e
 	square := func(x []float64) matrix { return matrix{n, n, max(n, 1), x} }
 	w := newFactorWorker(ctx, threads)
 	defer w.free()
-	clear(c[:n*n])
+	if err := par.Each(ctx, threads, n, func(j int) { clear(c[j*n : (j+1)*n]) }); err != nil {
+		return err
+	}
 	for k := 0; k < n; k += length {
 		to := min(k+length, n)
 		// Columns k ≤ h < to of U and rows k ≤ h < to of L are 0 from row and column to on.
@@ -264,7 +290,11 @@ func ExchangeRows(threads, n int, a []float64, pivots []int) {
 func SolveLower(ctx context.Context, threads, n, k int, l, b []float64) error {
 	w := newFactorWorker(ctx, threads)
 	defer w.free()
-	return w.lower(matrix{n, n, max(n, 1), l}, matrix{n, k, max(n, 1), b})
+	t, x := matrix{n, n, max(n, 1), l}, matrix{n, k, max(n, 1), b}
+	if n > fewPanels*whole && k >= fewColumns {
+		return w.byColumns(t, x, false, false)
+	}
+	return w.lower(t, x)
 }
 
 func (w *worker) lower(l, b matrix) error {
@@ -293,7 +323,11 @@ func (w *worker) lower(l, b matrix) error {
 func SolveUpper(ctx context.Context, threads, n, k int, u, b []float64) error {
 	w := newFactorWorker(ctx, threads)
 	defer w.free()
-	return w.upper(matrix{n, n, max(n, 1), u}, matrix{n, k, max(n, 1), b})
+	t, x := matrix{n, n, max(n, 1), u}, matrix{n, k, max(n, 1), b}
+	if n > fewPanels*whole && k >= fewColumns {
+		return w.byColumns(t, x, true, false)
+	}
+	return w.upper(t, x)
 }
 
 func (w *worker) upper(u, b matrix) error {

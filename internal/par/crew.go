@@ -25,8 +25,12 @@ func LookOut(patience time.Duration, ready func() bool) bool {
 // wakes the threads of several goroutines one after the other. The goroutines never end. The zero
 // value is ready for use.
 type Crew struct {
-	mu      sync.Mutex                // held to add members
-	members atomic.Pointer[[]*member] // a longer list replaces it
+	mu       sync.Mutex                // held to add members
+	members  atomic.Pointer[[]*member] // a longer list replaces it
+	sleepers atomic.Int32              // members that sleep, or are about to
+	_        [64]byte
+	share    atomic.Pointer[share] // a call of Share that members may join; polled
+	_        [64]byte
 }
 
 // How long members of a crew, and callers that wait for them, poll. Variables for tests.
@@ -39,10 +43,70 @@ var (
 
 // A member runs one task at a time.
 type member struct {
+	crew   *Crew
 	task   atomic.Pointer[task] // the task that it runs or is to run; nil: it is free
 	asleep atomic.Bool
 	wake   chan struct{}
+	last   *share   // the share that it joined last
 	_      [64]byte // polled: a cache line of its own
+}
+
+// joined is the task of a member that has joined a share.
+var joined task
+
+// share is a call of Share that is offered to all members at once. One word that all members poll
+// takes less time than a word for each member.
+type share struct {
+	f     func(i int)
+	calls int64        // number of calls
+	state atomic.Int64 // calls that run, tickets that have been given away, and the bits below
+	done  chan struct{}
+}
+
+// The state of a share.
+const (
+	running = 1 // the unit of the number of calls that run
+	ticket  = 1 << 20
+	closed  = 1 << 40 // no further call begins
+	awaited = 1 << 41 // the caller sleeps until all calls have ended
+	runMask = ticket - 1
+)
+
+// open reports whether the share has calls that have not begun.
+func (s *share) open() bool {
+	state := s.state.Load()
+	return state < closed && state/ticket+1 < s.calls
+}
+
+// join runs a call of the share, unless it is closed or has no call left.
+func (s *share) join() {
+	state := s.state.Add(running + ticket)
+	defer s.leave() // also if f panics or ends the goroutine
+	if i := state % closed / ticket; state < closed && i < s.calls {
+		s.f(int(i))
+	}
+}
+
+func (s *share) leave() {
+	if state := s.state.Add(-running); state >= awaited && state&runMask == 0 {
+		select {
+		case s.done <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// end closes the share, and returns when all calls that have begun have ended.
+func (s *share) end() {
+	ended := func() bool { return s.state.Load()&runMask == 0 }
+	s.state.Add(closed)
+	if !ended() && !LookOut(callerPatience, ended) {
+		s.done = make(chan struct{}, 1)
+		if s.state.Add(awaited)&runMask != 0 {
+			<-s.done
+		}
+	}
+	s.f = nil // members keep the share
 }
 
 // task is a call f(i) for which a caller waits.
@@ -85,9 +149,7 @@ func (m *member) offer(t *task) bool {
 	if old != nil && old.state.Load() != dropped || !m.task.CompareAndSwap(old, t) {
 		return false
 	}
-	if m.asleep.Swap(false) {
-		m.wake <- struct{}{}
-	}
+	m.rouse()
 	return true
 }
 
@@ -98,9 +160,24 @@ func (m *member) serve() {
 	}
 }
 
-// serveOne runs the task of the member, which is free afterwards.
+// shared returns a share that the member has not joined yet, or nil.
+func (m *member) shared() *share {
+	if s := m.crew.share.Load(); s != nil && s != m.last && s.open() {
+		return s
+	}
+	return nil
+}
+
+// serveOne runs the task of the member, or joins a share. It is free afterwards.
 func (m *member) serveOne() {
 	t := m.task.Load()
+	var s *share
+	if t == nil {
+		if s = m.shared(); s == nil || !m.task.CompareAndSwap(nil, &joined) {
+			return
+		}
+		t, m.last = &joined, s
+	}
 	ended := false
 	defer func() {
 		m.task.CompareAndSwap(t, nil) // a dropped task may have been replaced
@@ -108,21 +185,34 @@ func (m *member) serveOne() {
 			go m.serve()
 		}
 	}()
-	t.run()
+	if s != nil {
+		s.join()
+	} else {
+		t.run()
+	}
 	ended = true
 }
 
-// await returns when the member has a task.
+// await returns when the member has a task, or when there is a share to join.
 func (m *member) await() {
-	has := func() bool { return m.task.Load() != nil }
+	has := func() bool { return m.shared() != nil || m.task.Load() != nil }
 	if LookOut(crewPatience, has) {
 		return
 	}
+	m.crew.sleepers.Add(1)
+	defer m.crew.sleepers.Add(-1)
 	m.asleep.Store(true)
 	if has() && m.asleep.Swap(false) {
 		return
 	}
 	<-m.wake
+}
+
+// rouse wakes the member if it sleeps.
+func (m *member) rouse() {
+	if m.asleep.Load() && m.asleep.Swap(false) {
+		m.wake <- struct{}{}
+	}
 }
 
 // Do calls f for every 0 <= i < n concurrently, and returns when all calls have ended. Several
@@ -131,7 +221,38 @@ func (c *Crew) Do(n int, f func(i int)) { c.run(n, f, false) }
 
 // Share is like Do, except that it drops the calls f(i), i > 0, that have not begun when f(0)
 // returns.
-func (c *Crew) Share(n int, f func(i int)) { c.run(n, f, true) }
+func (c *Crew) Share(n int, f func(i int)) {
+	if !c.offered(n, f) {
+		c.run(n, f, true)
+	}
+}
+
+// offered runs a call of Share on members that join it. It returns false if members run another
+// share, or if nobody polls.
+func (c *Crew) offered(n int, f func(i int)) bool {
+	if n <= 1 || n > runMask {
+		return false
+	}
+	members := c.enough(min(n, runtime.GOMAXPROCS(0)) - 1)
+	if members == nil {
+		return false
+	}
+	s := &share{f: f, calls: int64(n)}
+	if !c.share.CompareAndSwap(nil, s) {
+		return false
+	}
+	if c.sleepers.Load() > 0 {
+		for _, m := range members[:min(n-1, len(members))] {
+			m.rouse()
+		}
+	}
+	defer func() {
+		c.share.Store(nil)
+		s.end()
+	}()
+	f(0)
+	return true
+}
 
 func (c *Crew) run(n int, f func(i int), drop bool) {
 	if n <= 0 {
@@ -198,7 +319,7 @@ func (c *Crew) enough(n int) []*member {
 		}
 		list = list[:len(list):len(list)]
 		for len(list) < n {
-			m := &member{wake: make(chan struct{}, 1)}
+			m := &member{crew: c, wake: make(chan struct{}, 1)}
 			list = append(list, m)
 			go m.serve()
 		}

@@ -111,6 +111,37 @@ func TestCrewShares(t *testing.T) {
 	}
 }
 
+// TestCrewNests shares loops within shared loops, with callers that sleep at once until their calls
+// have ended.
+func TestCrewNests(t *testing.T) {
+	defer func(was int, patience time.Duration) { manyProcessors, callerPatience = was, patience }(manyProcessors, callerPatience)
+	manyProcessors, callerPatience = 1, 0
+	var c Crew
+	var sum atomic.Int64
+	shared := func(n int, f func()) { // calls f n times
+		var next atomic.Int64
+		c.Share(n, func(int) {
+			for next.Add(1) <= int64(n) {
+				f()
+			}
+		})
+	}
+	for round := range 100 {
+		sum.Store(0)
+		shared(4, func() {
+			shared(3, func() {
+				if round%10 == 0 {
+					time.Sleep(100 * time.Microsecond)
+				}
+				sum.Add(1)
+			})
+		})
+		if got := sum.Load(); got != 12 {
+			t.Fatalf("round %d: %d calls", round, got)
+		}
+	}
+}
+
 // TestCrewPanics checks that a panic of the caller's own call leaves no call behind, and that the
 // crew works on.
 func TestCrewPanics(t *testing.T) {

@@ -30,12 +30,17 @@ type Tops struct {
 const None = math.MinInt64
 
 // TopsOf returns the exponents of a matrix of finite numbers.
-func TopsOf(a num.Mat) Tops { return topsIn(make([]int64, a.Rows*a.Cols), a) }
+func TopsOf(a num.Mat) Tops { return TopsOn(1, a) }
 
-// topsIn is TopsOf with memory for the exponents.
-func topsIn(room []int64, a num.Mat) Tops {
+// TopsOn is TopsOf on several threads.
+func TopsOn(threads int, a num.Mat) Tops {
+	return topsIn(threads, make([]int64, a.Rows*a.Cols), a)
+}
+
+// topsIn is TopsOn with memory for the exponents.
+func topsIn(threads int, room []int64, a num.Mat) Tops {
 	t := Tops{a.Rows, a.Cols, room}
-	for j := range a.Cols {
+	_ = par.Each(context.Background(), threads, a.Cols, func(j int) {
 		column := t.Top[j*a.Rows : (j+1)*a.Rows]
 		at := a.At(0, j)
 		switch a.Arr.Kind {
@@ -48,7 +53,7 @@ func topsIn(room []int64, a num.Mat) Tops {
 					column[i] = Exponent(a.Arr, at+i*a.RS)
 				}
 			}
-			continue
+			return
 		case num.MP:
 			exp, cls := a.Arr.Exp, a.Arr.Cls
 			for i := range column {
@@ -57,7 +62,7 @@ func topsIn(room []int64, a num.Mat) Tops {
 					column[i] = None
 				}
 			}
-			continue
+			return
 		}
 		for i := range column {
 			c, top, _ := a.Arr.Span(at + i*a.RS)
@@ -65,7 +70,7 @@ func topsIn(room []int64, a num.Mat) Tops {
 				column[i] = None
 			}
 		}
-	}
+	})
 	return t
 }
 
@@ -103,7 +108,7 @@ func OfOn(threads int, a num.Mat) Scaling {
 	}
 	room := bufpool.Slice(&exponents, a.Rows*a.Cols)
 	defer bufpool.Return(&exponents, room)
-	t := topsIn(room[:a.Rows*a.Cols], a)
+	t := topsIn(1, room[:a.Rows*a.Cols], a)
 	s := t.Equilibrate(Unscaled(a.Rows, a.Cols))
 	if s.spreads(t) {
 		if z, ok := t.match(); ok {

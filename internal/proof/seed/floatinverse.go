@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/memlimit"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/fixed"
 	"github.com/halfulp/halfulp/internal/proof/scale"
@@ -31,6 +32,8 @@ type FloatInverse struct {
 	Z    []float64 // -Z by columns
 	Rho  float64
 	Norm float64 // bound of ‖R‖
+
+	sums []float64 // bounds of the row sums of |F^-1|, nil until they are needed
 }
 
 // farOff: a residual is not worth computing if norms bound its rounding errors by more than farOff
@@ -98,9 +101,12 @@ func UpperCut(n, columns int) int {
 func NewMultiplied(s *call.Run, t *Triangles) (*FloatInverse, error) {
 	n := t.N
 	r := &FloatInverse{Factors: t.Factors, Perm: t.Perm, Z: s.Floats(n * n)}
-	for j := range n {
+	err := par.Each(s.Ctx, s.Threads, n, func(j int) {
 		clear(t.X[j*n : j*n+j])
 		clear(t.Y[j*n+j+1 : (j+1)*n])
+	})
+	if err != nil {
+		return nil, err
 	}
 	return r, dgemm.MultiplyTriangles(s.Ctx, s.Threads, n, r.Z, t.Y, t.X)
 }
@@ -162,16 +168,40 @@ func (r *FloatInverse) Matrix() *fixed.Matrix { return nil }
 
 // Correct implements Inverse.
 func (r *FloatInverse) Correct(v *Residual) ([][]float64, error) {
-	z := make([]float64, r.N)
+	z, x := make([]float64, r.N), make([]float64, r.N)
+	some := 0
+	for j, k := range r.Perm {
+		if x[j] = -v.Lead[k]; x[j] != 0 {
+			some++
+		}
+	}
 	strips(r.Threads, r.N, func(first, last int) {
-		for j, k := range r.Perm {
-			dgemm.Axpy(-v.Lead[k], r.Z[j*r.N+first:j*r.N+last], z[first:last])
+		if some > r.N/8 {
+			dgemm.Combine(r.Z[first:], r.N, x, z[first:last])
+			return
+		}
+		for j, f := range x { // Axpy skips zeros
+			dgemm.Axpy(f, r.Z[j*r.N+first:j*r.N+last], z[first:last])
 		}
 	})
 	return [][]float64{z}, nil
 }
 
-// Radius implements Inverse.
+// Radius implements Inverse. For ‖s‖∞ ≤ rho / (1 - rho) ‖r‖∞ it bounds |R (r + s)| by row sums:
+//
+//	|F^-1 r| ≤ |R| e / (1 - rho) ‖r‖∞,  e = (1, ..., 1).
+//
+// The bounds |R| |r + s| may be smaller by a factor of 2 to 4, but take as long as a correction.
 func (r *FloatInverse) Radius(v *Residual, _ []float64) []float64 {
-	return AbsAll(r.Threads, r.N, r.Z, spreadOf(v, r.Perm, r.Rho))
+	if r.sums == nil {
+		ones := make([]float64, r.N)
+		for i := range ones {
+			ones[i] = 1
+		}
+		r.sums = AbsAll(r.Threads, r.N, r.Z, ones)
+		for i, sum := range r.sums {
+			r.sums[i] = float64(sum * (1 + 0x1p-50) / (1 - r.Rho) * (1 + 0x1p-50))
+		}
+	}
+	return RadiusBy(r.sums, v)
 }

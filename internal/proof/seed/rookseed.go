@@ -4,9 +4,11 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/scale"
@@ -44,6 +46,7 @@ type RookSeed struct {
 	flat  []float64    // row i of x from i n on
 	l, u  []float64    // L and D L^T of the panel, column p of either from p n on
 	width int          // columns of the panel
+	below []int        // for each column of the panel, the first row below its diagonal block
 	v     [2][]float64 // columns of the remaining matrix that pivots are chosen from
 }
 
@@ -58,11 +61,11 @@ func (r *RookSeed) At(i, j int) float64 { return r.X[max(i, j)][min(i, j)] }
 func NewRookSeed(s *call.Run, a num.Mat, by scale.Scaling) (*RookSeed, error) {
 	n := a.Rows
 	r := &RookSeed{X: make([][]float64, n), Order: call.All(n)}
-	r.flat = by.Float64s(a, s.Floats(n*n)) // symmetric
+	r.flat = by.Float64sOn(s.Threads, a, s.Floats(n*n)) // symmetric
 	for i := range r.X {
 		r.X[i] = r.flat[i*n : i*n+i+1]
 	}
-	r.l, r.u = s.Floats((RookPanel+1)*n), s.Floats((RookPanel+1)*n)
+	r.l, r.u, r.below = s.Floats((RookPanel+1)*n), s.Floats((RookPanel+1)*n), make([]int, RookPanel+1)
 	r.v = [2][]float64{s.Floats(n), s.Floats(n)}
 	for k := 0; k < n; {
 		size := r.pivot(k)
@@ -71,12 +74,28 @@ func NewRookSeed(s *call.Run, a num.Mat, by scale.Scaling) (*RookSeed, error) {
 		}
 		r.Blocks = append(r.Blocks, size)
 		if k += size; r.width >= RookPanel {
+			r.store(k)
 			if err := updateRook(s, r, k); err != nil {
 				return nil, err
 			}
 		}
 	}
+	r.store(n)
 	return r, nil
+}
+
+// store stores the columns of L in the panel, which ends at column k.
+func (r *RookSeed) store(k int) {
+	const rows = 16 // rows at a time
+	n, first := len(r.X), k-r.width
+	for i := first; i < n; i += rows {
+		for p := range r.width {
+			l := r.l[p*n:][:n]
+			for i := max(i, r.below[p]); i < min(i+rows, n); i++ {
+				r.X[i][first+p] = l[i]
+			}
+		}
+	}
 }
 
 // eliminate appends the columns of a block of D to the panel; false if the block has no inverse.
@@ -93,6 +112,7 @@ func (r *RookSeed) eliminate(k, size int) bool {
 	}
 	for c := range size {
 		l, u := r.l[r.width*n:][:n], r.u[r.width*n:][:n]
+		r.below[r.width] = first
 		r.width++
 		copy(u[first:], r.v[c][first:])
 		for i := first; i < n; i++ {
@@ -100,7 +120,7 @@ func (r *RookSeed) eliminate(k, size int) bool {
 			for d := range size {
 				m += float64(r.v[d][i] * inverse[d][c])
 			}
-			l[i], r.X[i][k+c] = m, m
+			l[i] = m
 		}
 	}
 	return true
@@ -109,19 +129,20 @@ func (r *RookSeed) eliminate(k, size int) bool {
 // updateRook subtracts the eliminations of the panel from the remaining matrix, rows and columns
 // from k.
 func updateRook(s *call.Run, r *RookSeed, k int) error {
-	const rows = 128 // rows at a time: entries above the diagonal are not needed
-	n := len(r.X)
-	for i := k; i < n; i += rows {
+	n, rows := len(r.X), 128 // rows at a time: entries above the diagonal are not needed
+	if s.Threads > 4 {
+		rows = 48 // enough parts, which pack U again
+	}
+	parts := (n - k + rows - 1) / rows
+	err := par.For(s.Ctx, s.Threads, parts, func(_, part int) {
+		i := k + (parts-1-part)*rows // longer rows first
 		to := min(i+rows, n)
 		// By columns, as dgemm stores them: rows of the lower triangle are columns of the upper
-		// one.
-		err := dgemm.SubtractSame(s.Ctx, s.Threads, to-k, to-i, r.width, r.flat[i*n+k:], n, r.u[k:], n, r.flat[i*n+k-r.width:], n)
-		if err != nil {
-			return err
-		}
-	}
+		// one. The error is the error of the context.
+		_ = dgemm.SubtractSame(s.Ctx, 1, to-k, to-i, r.width, r.flat[i*n+k:], n, r.u[k:], n, r.flat[i*n+k-r.width:], n)
+	})
 	r.width = 0
-	return nil
+	return err
 }
 
 // column sets v to column j of the remaining matrix at step k, from row k on.
@@ -253,10 +274,12 @@ func RookPivots(s *call.Run, a num.Mat) (*RookOrder, *RookSeed, error) {
 		return nil, nil, nil
 	}
 	even := scale.Unscaled(n, n) // equal powers of two, which do not change the pivots
-	high := int64(scale.None)
-	for _, e := range scale.TopsOf(a).Top {
-		high = max(high, e)
+	tops, highs := scale.TopsOn(s.Threads, a).Top, make([]int64, n)
+	err := par.Each(s.Ctx, s.Threads, n, func(j int) { highs[j] = slices.Max(tops[j*n : (j+1)*n]) })
+	if err != nil {
+		return nil, nil, err
 	}
+	high := slices.Max(highs)
 	if high == scale.None {
 		return nil, nil, nil
 	}
@@ -293,10 +316,7 @@ func (r *RookSeed) loss() int {
 	sum, first := 0.0, 0
 	for _, size := range r.Blocks {
 		for i := first; i < first+size; i++ {
-			v[i] = float64(1 - 2*(i*40503>>9&1))
-			for k, l := range r.X[i][:first] {
-				v[i] -= l * v[k] // may fuse: an estimate
-			}
+			v[i] = float64(1-2*(i*40503>>9&1)) - Dot(r.X[i][:first], v[:first])
 		}
 		inverse, _ := r.Inverse(first, size)
 		for c := range size {

@@ -68,8 +68,11 @@ func InvertTriangles(s *call.Run, f *Factors) (*Triangles, error) {
 func TrianglesOf(s *call.Run, f *Factors, cut int) (*Triangles, error) {
 	n := f.N
 	t := &Triangles{Factors: f, X: s.Floats(n * n)}
-	for j := range n { // only the entries that are read: the memory may be fresh
+	err := par.Each(s.Ctx, s.Threads, n, func(j int) { // only the entries that are read: the memory may be fresh
 		clear(t.X[j*n+max(0, j-dgemm.Strip) : (j+1)*n])
+	})
+	if err != nil {
+		return nil, err
 	}
 	t.Perm, _ = f.Order()
 	// Underflow occurs in products up to 2^200 and in their quotients by pivots above 2^-80. It
@@ -99,8 +102,9 @@ func (t *Triangles) InvertUpper(s *call.Run, cut int) error {
 		if m == 0 {
 			break
 		}
-		for j := range m {
-			clear(y[j*m : j*m+min(m, j+1+dgemm.Strip)])
+		err := par.Each(s.Ctx, s.Threads, m, func(j int) { clear(y[j*m : j*m+min(m, j+1+dgemm.Strip)]) })
+		if err != nil {
+			return err
 		}
 		if err := dgemm.InvertUpper(s.Ctx, s.Threads, m, t.LU[at+at*n:], n, y); err != nil {
 			return err

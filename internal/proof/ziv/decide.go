@@ -1,11 +1,13 @@
 package ziv
 
 import (
+	"context"
 	"math"
 	"math/big"
 	"math/bits"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/interval"
@@ -299,13 +301,15 @@ func (c *lifted) settle() {
 
 // NewEntries returns the columns of the solution z of a z = b. All entries are open.
 func NewEntries(s *call.Run, a, b, z num.Mat) []*Entries {
-	todo := make([]*Entries, b.Cols)
-	for j := range todo {
-		todo[j] = &Entries{s: s, a: a, b: b, Z: z, J: j, Open: make([]int, b.Rows), never: map[int]*big.Float{}}
-		for i := range todo[j].Open {
-			todo[j].Open[i] = i
+	todo, n := make([]*Entries, b.Cols), b.Rows
+	room := make([]int, n*b.Cols)
+	_ = par.Each(context.Background(), s.Threads, b.Cols, func(j int) {
+		open := room[j*n : (j+1)*n : (j+1)*n]
+		for i := range open {
+			open[i] = i
 		}
-	}
+		todo[j] = &Entries{s: s, a: a, b: b, Z: z, J: j, Open: open, never: map[int]*big.Float{}}
+	})
 	return todo
 }
 

@@ -90,6 +90,19 @@ func IsIdentity(b num.Mat) bool {
 	}
 	m := b
 	for j := range m.Cols {
+		if m.RS == 1 { // the usual case
+			column := m.Arr.F64[0][m.At(0, j):][:m.Rows]
+			others := uint64(0)
+			for _, part := range [][]float64{column[:j], column[j+1:]} {
+				for _, x := range part {
+					others |= math.Float64bits(x) << 1
+				}
+			}
+			if column[j] != 1 || others != 0 {
+				return false
+			}
+			continue
+		}
 		for i, at := 0, m.At(0, j); i < m.Rows; i, at = i+1, at+m.RS {
 			if x := m.Arr.F64[0][at]; x != 0 && (x != 1 || i != j) || i == j && x == 0 {
 				return false

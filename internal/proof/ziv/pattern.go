@@ -61,10 +61,13 @@ func NewPattern(a num.Mat) *Pattern {
 // hasZeros reports whether a matrix has a zero.
 func hasZeros(a num.Mat) bool {
 	for j := range a.Cols {
-		for i, at := 0, a.At(0, j); i < a.Rows; i, at = i+1, at+a.RS {
-			if a.Arr.Kind == num.F64 && a.Arr.F64[0][at] != 0 { // the usual case
-				continue
+		if a.Arr.Kind == num.F64 && a.RS == 1 && a.Rows > 0 { // the usual case
+			if slices.Contains(a.Arr.F64[0][a.At(0, j):][:a.Rows], 0) {
+				return true
 			}
+			continue
+		}
+		for i, at := 0, a.At(0, j); i < a.Rows; i, at = i+1, at+a.RS {
 			if a.Arr.Class(at) == num.Zero {
 				return true
 			}

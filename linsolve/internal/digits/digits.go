@@ -1,7 +1,6 @@
 package digits
 
 import (
-	"cmp"
 	"math"
 	"math/big"
 	"math/bits"
@@ -140,7 +139,7 @@ func Eliminate(s *call.Run, a num.Mat, f *seed.Factors, d, wanted int) (t *Elimi
 		bytes = max(bytes, 3*square)
 	}
 	// may fuse: an estimate
-	if s.Budget.Check(bytes+8*float64(n)*(float64(n*d)+float64(panels*size))) != nil {
+	if s.Budget.Check(bytes+8*float64(n)*(float64(n*d)+float64(panels*size)+float64(min(n, rowsAhead)*(d+1)))) != nil {
 		return nil, 0, call.ErrRange // the caller takes another way
 	}
 	t.upper, t.unit = s.Words(panels*n*size), math.Ldexp(1, seed.Growth-d*lanes.Bits())
@@ -191,7 +190,8 @@ type digitPanel struct {
 	blocks  int       // number of blocks of rows from there on
 	prefix  [][]int64 // Σ_k u_kj of each panel over the known rows k; lanes are columns
 	workers []*panelLanes
-	some    [][]int64 // sums of some rows
+	known   int       // number of rows of U in the sums of begun, a multiple of rowsAhead
+	begun   []int64   // sums of rows of F for the panels of the next rowsAhead columns
 	left    [][]int64 // the remaining column c, by blocks of rows
 	rows    [][]int64 // rows of U; lanes are columns
 	l       []uint64  // vectors l / 4 of columns, by blocks of rows
@@ -205,6 +205,7 @@ type digitPanel struct {
 type panelLanes struct {
 	acc, shifted []int64
 	vector       []uint64
+	ahead        []int64 // sums of rows of U in panelsAhead panels
 }
 
 func (t *Elimination) newPanel() *digitPanel {
@@ -219,33 +220,37 @@ func (t *Elimination) newPanel() *digitPanel {
 	}
 	workers := make([]*panelLanes, t.s.Threads)
 	for w := range workers {
-		workers[w] = &panelLanes{make([]int64, size), make([]int64, size), make([]uint64, size)}
+		workers[w] = &panelLanes{acc: make([]int64, size), shifted: make([]int64, size), vector: make([]uint64, size)}
 	}
 	return &digitPanel{
 		Elimination: t,
-		prefix:      sums(panels, size), some: sums(rowsAhead, size), left: sums(count, panels*size), rows: sums(count, size),
+		prefix:      sums(panels, size), left: sums(count, panels*size), rows: sums(count, size),
 		l: make([]uint64, panels*count*size), lSum: make([]int64, panels*size), x: make([]uint64, count*t.D),
 		block0: make([]int64, size), workers: workers,
 	}
 }
 
-// rowsAhead is how many rows of U all later panels process together, as soon as their pivots are
-// known: a multiple of the lanes.
-const rowsAhead = 64
+const (
+	// rowsAhead is how many rows of U all later panels process together, as soon as their pivots
+	// are known: a multiple of the lanes. Sums over these rows begin for as many columns.
+	rowsAhead = 64
+	// panelsAhead is the number of panels, and rowsBegun the number of rows, that a thread
+	// processes at a time, so that they share rows of L in its cache.
+	panelsAhead = 2
+	rowsBegun   = 16
+	// chunkWords is about the number of words of U, some rows of a panel, that stay in the
+	// first-level cache while they are multiplied by several rows of L.
+	chunkWords = 1 << 12
+)
 
 // above computes rows i0 to i1 of U in panel p, above its pivots; not ok if their entries are too
-// large. sums returns the sums of a row over the rows above i0; if it is nil, above computes them.
-func (t *digitPanel) above(p, i0, i1 int, acc []int64, sums func(i int) []int64) (ok bool) {
+// large. sums returns the sums of a row over the rows above i0.
+func (t *digitPanel) above(p, i0, i1 int, sums func(i int) []int64) (ok bool) {
 	size, prefix := t.Size(), t.prefix[p]
 	u := t.upper[p*t.N*size : (p+1)*t.N*size]
 	for i := i0; i < i1; i++ {
-		if sums == nil {
-			clear(acc)
-			t.products(acc, p, i, 0, i)
-		} else {
-			acc = sums(i)
-			t.products(acc, p, i, i0, i)
-		}
+		acc := sums(i)
+		t.products(acc, p, i, i0, i)
 		t.entry(acc, p, i)
 		if !t.small(acc) {
 			return false
@@ -257,20 +262,81 @@ func (t *digitPanel) above(p, i0, i1 int, acc []int64, sums func(i int) []int64)
 	return true
 }
 
-// aboveAlone is above for one panel on all threads.
-func (t *digitPanel) aboveAlone(p, i0, i1 int) (ok bool, err error) {
-	s := t.s
-	if i1 == i0 || s.Threads == 1 {
-		return t.above(p, i0, i1, t.workers[0].acc, nil), nil
+// aboveAll computes rows i0 to i1 of U in panels p0 ≤ p < p1, above their pivots; not ok if their
+// entries are too large.
+func (t *digitPanel) aboveAll(p0, p1, i0, i1 int, w *panelLanes) (ok bool) {
+	size := t.Size()
+	if w.ahead == nil {
+		w.ahead = make([]int64, panelsAhead*rowsAhead*size)
 	}
-	err = par.For(s.Ctx, s.Threads, i1-i0, func(_, k int) {
-		clear(t.some[k])
-		t.products(t.some[k], p, i0+k, 0, i0)
+	sums := func(p, i int) []int64 { return w.ahead[((p-p0)*rowsAhead+i-i0)*size:][:size] }
+	clear(w.ahead)
+	t.chunks(i0, func(k0, k1 int) {
+		for p := p0; p < p1; p++ {
+			for i := i0; i < i1; i++ {
+				t.products(sums(p, i), p, i, k0, k1)
+			}
+		}
 	})
-	if err != nil {
-		return false, err
+	for p := p0; p < p1; p++ {
+		if !t.above(p, i0, i1, func(i int) []int64 { return sums(p, i) }) {
+			return false
+		}
 	}
-	return t.above(p, i0, i1, nil, func(i int) []int64 { return t.some[i-i0] }), nil
+	return true
+}
+
+// chunks calls f for rows k0 ≤ k < k1 of the first rows of U, some rows at a time.
+func (t *digitPanel) chunks(rows int, f func(k0, k1 int)) {
+	some := max(chunkWords/t.Size(), 16)
+	for k := 0; k < rows; k += some {
+		f(k, min(k+some, rows))
+	}
+}
+
+// begunSums returns the sums over the known rows of U for row i of P F in panel p.
+func (t *digitPanel) begunSums(p, i int) []int64 {
+	size := t.Size()
+	return t.begun[((p-t.known/t.Count())*t.N+t.Order[i])*size:][:size]
+}
+
+// begin computes the sums over the first known rows of U, for all rows below and the panels of the
+// next rowsAhead columns. So rows of L are loaded once for all these panels. Sums belong to rows of
+// F, which exchanges do not move.
+func (t *digitPanel) begin(known int) error {
+	n, count := t.N, t.Count()
+	t.known = known
+	first, last := known/count, (min(known+rowsAhead, n)+count-1)/count
+	if size := (last - first) * n * t.Size(); len(t.begun) < size {
+		t.begun = make([]int64, size)
+	}
+	groups, rows := (last-first+panelsAhead-1)/panelsAhead, (n-known+rowsBegun-1)/rowsBegun
+	return par.For(t.s.Ctx, t.s.Threads, groups*rows, func(_, task int) {
+		p0, i0 := first+task%groups*panelsAhead, known+task/groups*rowsBegun
+		p1, i1 := min(p0+panelsAhead, last), min(i0+rowsBegun, n)
+		for p := p0; p < p1; p++ {
+			for i := i0; i < i1; i++ {
+				clear(t.begunSums(p, i))
+			}
+		}
+		t.chunks(known, func(k0, k1 int) {
+			for p := p0; p < p1; p++ {
+				for i := i0; i < i1; i++ {
+					t.products(t.begunSums(p, i), p, i, k0, k1)
+				}
+			}
+		})
+	})
+}
+
+// sums stores the sums of row i in panel p over the rows above row end of U in acc.
+func (t *digitPanel) sums(acc []int64, p, i, end int) {
+	if t.known == 0 {
+		clear(acc)
+	} else {
+		copy(acc, t.begunSums(p, i))
+	}
+	t.products(acc, p, i, t.known, end)
 }
 
 // eliminate eliminates panel p; with an error, it returns how many pivots are known.
@@ -279,8 +345,13 @@ func (t *digitPanel) eliminate(p int) (done int, err error) {
 	t.first = p * count
 	t.blocks = (n - t.first + count - 1) / count
 	u := t.upper[p*n*size : (p+1)*n*size]
-	if ok, err := t.aboveAlone(p, t.first/rowsAhead*rowsAhead, t.first); !ok || err != nil {
-		return t.first, cmp.Or(err, call.ErrRange)
+	first := func(i int) []int64 {
+		acc := t.workers[0].acc
+		t.sums(acc, p, i, t.known)
+		return acc
+	}
+	if !t.above(p, t.known, t.first, first) {
+		return t.first, call.ErrRange
 	}
 	for c := range count { // clear lanes that belong to no row or column
 		clear(t.left[c][(t.blocks-1)*size : t.blocks*size])
@@ -289,8 +360,7 @@ func (t *digitPanel) eliminate(p int) (done int, err error) {
 	err = par.For(s.Ctx, s.Threads, t.blocks, func(worker, b int) {
 		acc := t.workers[worker].acc
 		for i := b * count; i < min(n-t.first, (b+1)*count); i++ {
-			clear(acc)
-			t.products(acc, p, t.first+i, 0, t.first)
+			t.sums(acc, p, t.first+i, t.first)
 			t.entry(acc, p, t.first+i)
 			at := b*size + i%count
 			for c, left := range t.left {
@@ -314,13 +384,18 @@ func (t *digitPanel) eliminate(p int) (done int, err error) {
 		return n, nil
 	}
 	large := make([]bool, s.Threads)
-	err = par.For(s.Ctx, s.Threads, len(t.prefix)-p-1, func(worker, k int) {
-		if !t.above(p+1+k, next-rowsAhead, next, t.workers[worker].acc, nil) {
+	later := len(t.prefix) - p - 1
+	err = par.For(s.Ctx, s.Threads, (later+panelsAhead-1)/panelsAhead, func(worker, k int) {
+		from := p + 1 + k*panelsAhead
+		if !t.aboveAll(from, min(from+panelsAhead, len(t.prefix)), next-rowsAhead, next, t.workers[worker]) {
 			large[worker] = true
 		}
 	})
 	if err == nil && slices.Contains(large, true) {
 		err = call.ErrRange
+	}
+	if err == nil {
+		err = t.begin(next)
 	}
 	return next, err
 }
@@ -388,9 +463,9 @@ func (t *digitPanel) columns() (c int, err error) {
 	s, count := t.s, t.Count()
 	clear(t.lSum)
 	end := min(count, t.N-t.first)
-	const some = 8 // blocks a call
-	parts := (t.blocks - 1 + some - 1) / some
 	threads := s.Threads
+	some := min(max((t.blocks-1+threads-1)/threads, 2), 8) // blocks a call
+	parts := (t.blocks - 1 + some - 1) / some
 	if t.blocks < leastBlocks {
 		threads = 1
 	}

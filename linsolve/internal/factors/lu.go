@@ -6,6 +6,7 @@ import (
 
 	"github.com/halfulp/halfulp/internal/lanes"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/modular"
@@ -24,13 +25,14 @@ func LUByDigits(s *call.Run, a num.Mat, bits int, known *bool) (*digits.LU, erro
 		return nil, nil
 	}
 	// Rows are not scaled: that might change pivots.
-	by, tops := scale.Unscaled(n, n), scale.TopsOf(a)
-	for j := range n {
-		high := slices.Max(tops.Top[j*n : (j+1)*n])
-		if high == scale.None {
-			return nil, nil
-		}
-		by.Cols[j] = -high
+	by, tops := scale.Unscaled(n, n), scale.TopsOn(s.Threads, a)
+	high := make([]int64, n)
+	err := par.Each(s.Ctx, s.Threads, n, func(j int) { high[j] = slices.Max(tops.Top[j*n : (j+1)*n]) })
+	if err != nil || slices.Contains(high, scale.None) {
+		return nil, err
+	}
+	for j, e := range high {
+		by.Cols[j] = -e
 	}
 	release := s.Temporary()
 	f, err := seed.NewFactors(s, a, by)
