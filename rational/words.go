@@ -117,11 +117,16 @@ func (w *words) leading(i int) (uint64, int) {
 	return x[k]<<zeros | x[k-1]>>(64-zeros), 64*(k+1) - zeros
 }
 
-// norms returns bothNorms of g, whose integers these are.
-func (w *words) norms(g ints) (rows, cols []float64) {
+// normsOf returns bothNorms of g, whose integers these are.
+func (w *words) normsOf(g ints) (rows, cols []float64) {
 	if w.each > 2 {
 		return g.bothNormsOf(w.bits, w.leading)
 	}
+	return w.norms()
+}
+
+// norms returns ints.bothNorms for integers of one or two words.
+func (w *words) norms() (rows, cols []float64) {
 	// Sums of squares below 2^256: relative errors as in norms.
 	list := make([]float64, w.rows+w.cols)
 	rows, cols = list[:w.rows:w.rows], list[w.rows:]
