@@ -27,7 +27,9 @@ func Det(a *Matrix, opt *halfulp.Options) (*big.Rat, error) {
 		return nil, err
 	}
 	if a.IsInteger() {
-		return new(big.Rat).SetInt(d), nil
+		z := new(big.Rat)
+		setInteger(z, d)
+		return z, nil
 	}
 	den := big.NewInt(1)
 	for _, x := range a.den {
@@ -39,16 +41,8 @@ func Det(a *Matrix, opt *halfulp.Options) (*big.Rat, error) {
 // det returns the determinant of a matrix of integers.
 func (s *run) det(a ints) (*big.Int, error) {
 	n := a.rows
-	most := a.bits()
-	if n <= smallOrder || most > longEntries {
-		e, det, err := s.eliminate(a, n)
-		if err == nil && len(e.pivots) < n {
-			det = new(big.Int)
-		}
-		return det, err
-	}
-	if isDirect(n, most) {
-		return s.multipleOf(a, a.words(), one, a.hadamard())
+	if n <= directOrder || isDirect(n, a.bits()) || a.bits() > longEntries {
+		return s.directDet(a)
 	}
 	m, err := s.squareOf(a)
 	if err != nil {
@@ -185,7 +179,7 @@ func (s *run) quotient(a ints, w *words, i int, d *big.Int, space *workspace) (f
 	var e *modular.Echelon
 	if a.rows <= modular.MostCrout {
 		f = modular.Numbered(i)
-		e = w.echelon(f, a.rows, space)
+		e = w.echelon(f, a.rows, space, &space.echelon)
 	} else if a.rows <= mostFloats && 3*i+2 < mostCubes {
 		var q [3]int64
 		f, q = productOfThree(i)
@@ -206,7 +200,7 @@ func (s *run) quotient(a ints, w *words, i int, d *big.Int, space *workspace) (f
 			x = det
 		}
 	case len(e.Pivots) == a.rows:
-		if x = e.Det; odd(e.Order) {
+		if x = e.Det; e.Odd {
 			x = f.Sub(0, x)
 		}
 	}
@@ -218,17 +212,4 @@ func (s *run) quotient(a ints, w *words, i int, d *big.Int, space *workspace) (f
 		return nil, 0, nil
 	}
 	return f, f.Mul(x, f.Invert(f.Integer(d))), nil
-}
-
-// odd reports whether a permutation is odd.
-func odd(p []int) (z bool) {
-	seen := make([]bool, len(p))
-	for i := range p {
-		for k := p[i]; k != i && !seen[i]; k = p[k] {
-			seen[k] = true
-			z = !z
-		}
-		seen[i] = true
-	}
-	return z
 }

@@ -205,7 +205,7 @@ func (s *run) table(g ints, symmetric bool) (*table, error) {
 		}
 		return &table{e.g, p.rows, p.cols, p.double}, nil
 	}
-	bits := g.largestMinor()
+	bits := largestMinor(g.bothNorms())
 	var best *pivoting
 	var fields []*modular.Field
 	var tables [][][]uint64
@@ -243,12 +243,17 @@ func (s *run) table(g ints, symmetric bool) (*table, error) {
 	return &table{z, best.rows, best.cols, best.double}, err
 }
 
-// largestMinor returns a bound of the bits of all minors: the smaller one of Hadamard's bounds by
-// the longest rows and by the longest columns.
-func (n ints) largestMinor() int {
-	k := min(n.rows, n.cols)
-	rows, cols := n.bothNorms()
-	return int(min(total(descending(rows)[:k]), total(descending(cols)[:k]))) + 1
+// largestMinor returns a bound of the bits of all minors, for the norms of rows and columns, which
+// it may sort: the smaller one of Hadamard's bounds by the longest rows and by the longest columns.
+func largestMinor(rows, cols []float64) int {
+	k := min(len(rows), len(cols))
+	longest := func(norms []float64) float64 {
+		if k < len(norms) {
+			norms = descending(norms)[:k]
+		}
+		return total(norms)
+	}
+	return int(min(longest(rows), longest(cols))) + 1
 }
 
 // longest returns upper bounds of log2 of the norms of the rows, the largest one first.

@@ -10,7 +10,8 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/modular"
 )
 
-// smallOrder is the order up to which matrices are eliminated without fractions.
+// smallOrder is the order up to which LU and LDLT eliminate without fractions, and Rank does not
+// look for a rank modulo a prime first.
 var smallOrder = 4
 
 // directOrder is the order up to which matrices are eliminated modulo all primes, and
@@ -20,7 +21,8 @@ var directOrder, directOrderLong = 24, modular.MostCrout
 
 const directBits = 400
 
-// isDirect reports whether matrices of order n are eliminated modulo all primes.
+// isDirect reports whether matrices of order n are eliminated modulo all primes, or without
+// fractions.
 func isDirect(n, bits int) bool {
 	return n <= directOrder || n <= directOrderLong && bits > directBits
 }
@@ -28,6 +30,13 @@ func isDirect(n, bits int) bool {
 // longEntries is the number of bits of entries beyond which the engine cannot multiply, so that
 // matrices are eliminated without fractions.
 const longEntries = 1 << 19
+
+// isLong reports whether matrices of order n are eliminated without fractions: for order 1 to 6
+// that is faster than eliminations modulo primes beyond about 130, 250, 1000, 2500, 5000 and 10000
+// bits. TestDirect compares the results.
+func isLong(n, bits int) bool {
+	return bits > longEntries || n <= 6 && bits > 40*n*n*n
+}
 
 // echelon represents the columns of G by its leftmost independent columns before column limit, or
 // by other independent columns if leftmost is false.
@@ -39,12 +48,7 @@ const longEntries = 1 << 19
 // columns P are the leftmost ones. Otherwise the prime divides a minor, which few primes do, and
 // the next prime follows.
 func (s *run) echelon(g ints, limit int, leftmost bool) (*echelon, error) {
-	most := g.bits()
-	if min(g.rows, limit) <= smallOrder || most > longEntries {
-		e, _, err := s.eliminate(g, limit)
-		return e, err
-	}
-	if isDirect(min(g.rows, limit), most) {
+	if order := min(g.rows, limit); order <= directOrder || isDirect(order, g.bits()) || g.bits() > longEntries {
 		return s.directly(g, limit)
 	}
 	if r := g.rows; r <= limit { // usually the first columns are independent

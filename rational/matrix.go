@@ -166,12 +166,14 @@ func (m *Matrix) setRow(i int, row []*big.Rat) {
 	}
 }
 
+func isOne(x *big.Int) bool { return x == one || x.IsInt64() && x.Int64() == 1 }
+
 // lcm returns the least common multiple of positive integers, possibly x or y itself.
 func lcm(x, y *big.Int) *big.Int {
-	if y.IsInt64() && y.Int64() == 1 || x.Cmp(y) == 0 {
+	if isOne(y) || x.Cmp(y) == 0 {
 		return x
 	}
-	if x.IsInt64() && x.Int64() == 1 {
+	if isOne(x) {
 		return new(big.Int).Set(y)
 	}
 	z := new(big.Int).GCD(nil, nil, x, y)
@@ -190,15 +192,10 @@ func over(n ints, den []*big.Int) *Matrix {
 
 // reduce divides row i by the common factor of its numbers and its denominator.
 func (m *Matrix) reduce(i int) {
-	g := m.den[i]
 	row := m.n.row(i)
-	for _, x := range row {
-		if g.IsInt64() && g.Int64() == 1 {
-			return
-		}
-		if x != nil && x.Sign() != 0 {
-			g = new(big.Int).GCD(nil, nil, g, new(big.Int).Abs(x))
-		}
+	g := gcd(m.den[i], row...)
+	if isOne(g) {
+		return
 	}
 	m.den[i] = new(big.Int).Quo(m.den[i], g)
 	for j, x := range row {
@@ -261,7 +258,7 @@ func (m *Matrix) Set(i, j int, x *big.Rat) {
 // IsInteger reports whether all entries are integers.
 func (m *Matrix) IsInteger() bool {
 	for _, d := range of(m).den {
-		if d.Cmp(one) != 0 {
+		if !isOne(d) {
 			return false
 		}
 	}
@@ -334,8 +331,11 @@ func (m *Matrix) byColumns() (n ints, den []*big.Int) {
 	return n, den
 }
 
-// common returns m as integers over one denominator.
+// common returns m as integers over one denominator, which must not be changed.
 func (m *Matrix) common() (n ints, den *big.Int) {
+	if m.IsInteger() {
+		return m.n, one
+	}
 	den = one
 	for _, d := range m.den {
 		den = lcm(den, d)
@@ -370,14 +370,23 @@ func newDivisors(d *big.Int, x []*big.Int) divisors {
 	if d.BitLen() <= 64 || len(x) < 4 {
 		return divisors{d: d}
 	}
-	product, more, quotient := big.NewInt(1), new(big.Int), new(big.Int)
-	for _, x := range x {
-		if x != nil && x.Sign() != 0 {
-			quotient.QuoRem(more.Mul(product, x), d, product)
+	part, rest, g := big.NewInt(1), new(big.Int), new(big.Int)
+	if bits.UintSize == 64 && d.BitLen() <= 128 && (ints{1, len(x), x}).bits() <= 128 {
+		twos := d.TrailingZeroBits()
+		rest.Rsh(d, twos)
+		g = word128(commonWithProduct(rest, x))
+		part.Lsh(part, twos)
+	} else {
+		product, more, quotient := big.NewInt(1), new(big.Int), new(big.Int)
+		for _, x := range x {
+			if x != nil && x.Sign() != 0 {
+				quotient.QuoRem(more.Mul(product, x), d, product)
+			}
 		}
+		rest.Set(d)
+		g.GCD(nil, nil, product, rest)
 	}
-	part, rest := big.NewInt(1), new(big.Int).Set(d)
-	for g := product.GCD(nil, nil, product.Abs(product), rest); g.Cmp(one) != 0; {
+	for g.Cmp(one) != 0 {
 		part.Mul(part, g)
 		rest.Quo(rest, g)
 		g = new(big.Int).GCD(nil, nil, g, new(big.Int).Mod(rest, g))
@@ -391,24 +400,7 @@ func (z divisors) gcd(x *big.Int) *big.Int {
 	if of == nil || x.Sign() == 0 {
 		of = z.d
 	}
-	if of.IsUint64() {
-		g := of.Uint64()
-		if g == 1 {
-			return one
-		}
-		for r := residue(x, g); r != 0; {
-			g, r = r, g%r
-		}
-		if g == 1 {
-			return one
-		}
-		return new(big.Int).SetUint64(g)
-	}
-	if x.Sign() == 0 {
-		return of
-	}
-	rest := new(big.Int).Rem(x, of)
-	return rest.GCD(nil, nil, of, rest.Abs(rest))
+	return gcd(of, x)
 }
 
 // residue returns |x| modulo d.

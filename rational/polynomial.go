@@ -46,26 +46,38 @@ func polynomial(name string, a *Matrix, opt *halfulp.Options, compute func(s *ru
 	if err := s.end(name, err); err != nil {
 		return nil, err
 	}
-	z := make([]*big.Rat, len(c))
+	all, z := make([]big.Rat, len(c)), make([]*big.Rat, len(c))
 	power := big.NewInt(1)
 	for k := len(c) - 1; k >= 0; k-- {
-		if den.Cmp(one) == 0 {
-			z[k] = new(big.Rat).SetInt(c[k])
+		if z[k] = &all[k]; isOne(den) {
+			setInteger(z[k], c[k])
 			continue
 		}
-		z[k] = new(big.Rat).SetFrac(c[k], power)
+		z[k].SetFrac(c[k], power)
 		power = new(big.Int).Mul(power, den)
 	}
 	return z, nil
 }
 
+// setInteger sets z, which is 0, to x, which must not be used afterwards.
+func setInteger(z *big.Rat, x *big.Int) {
+	if z.Num().SetBits(x.Bits()); x.Sign() < 0 {
+		z.Num().Neg(z.Num())
+	}
+}
+
 func (s *run) charPoly(g ints) ([]*big.Int, error) {
 	n := g.rows
-	if err := s.room(float64(n+1), 2*float64(g.minors())); err != nil {
+	w := g.words()
+	bits := minors(w.normsOf(g))
+	if err := s.room(float64(n+1), 2*float64(bits)); err != nil {
 		return nil, err
 	}
-	bits := g.minors()
-	if z, err := s.byKrylov(g, bits); z != nil || err != nil {
+	krylov := s.byKrylov
+	if n <= modular.MostCross {
+		krylov = s.directKrylov
+	}
+	if z, err := krylov(w, bits); z != nil || err != nil {
 		return z, err
 	}
 	fields := primesFor(bits, one)
@@ -87,12 +99,11 @@ func (s *run) charPoly(g ints) ([]*big.Int, error) {
 
 // byKrylov is charPoly by vectors of Krylov. It returns nil if they span no space of dimension n
 // modulo some primes: then A probably has a minimal polynomial of a smaller degree.
-func (s *run) byKrylov(g ints, bits int) ([]*big.Int, error) {
-	n := g.rows
-	if n == 0 || n > mostFloats || bits/primeBits > mostCubes/4 {
+func (s *run) byKrylov(w *words, bits int) ([]*big.Int, error) {
+	n := w.rows
+	if n > mostFloats || bits/primeBits > mostCubes/4 {
 		return nil, nil
 	}
-	w := g.words()
 	spaces := make([]powerBasis, max(1, s.Threads))
 	var fields []*modular.Field
 	var residues [][]uint64
@@ -104,14 +115,9 @@ func (s *run) byKrylov(g ints, bits int) ([]*big.Int, error) {
 		}
 		rings, found := make([]*modular.Field, some), make([][]uint64, some)
 		err := s.each(some, cube(n), func(worker, k int) {
-			if z := &spaces[worker]; n <= modular.MostCross {
-				rings[k] = modular.Numbered(i + k)
-				found[k] = z.small(w, rings[k])
-			} else {
-				var q [3]int64
-				rings[k], q = productOfThree(i + k)
-				found[k] = z.polynomial(w, rings[k], q)
-			}
+			var q [3]int64
+			rings[k], q = productOfThree(i + k)
+			found[k] = spaces[worker].polynomial(w, rings[k], q)
 		})
 		if err != nil {
 			return nil, err
@@ -138,19 +144,19 @@ func (s *run) combine(fields []*modular.Field, residues [][]uint64) ([]*big.Int,
 	})
 }
 
-// minors returns a bound of the bits of the coefficients of the characteristic polynomial: the
-// coefficient of x^(n-k) is a sum of n over k minors of order k, each at most the product of the k
-// longest rows, or columns.
-func (n ints) minors() int {
+// minors returns a bound of the bits of the coefficients of the characteristic polynomial, for the
+// norms of rows and columns, which it sorts: the coefficient of x^(n-k) is a sum of n over k minors
+// of order k, each at most the product of the k longest rows, or columns.
+func minors(rows, cols []float64) int {
+	n := len(rows)
 	bound := func(norms []float64) (most float64) {
 		sum := 0.0
-		for k := 1; k <= n.rows; k++ { // n over k is n over k - 1 times (n - k + 1) / k
-			sum += norms[k-1] + math.Log2(float64(n.rows-k+1)/float64(k))
+		for k := 1; k <= n; k++ { // n over k is n over k - 1 times (n - k + 1) / k
+			sum += norms[k-1] + math.Log2(float64(n-k+1)/float64(k))
 			most = max(most, sum)
 		}
 		return most + 0x1p-10 // the slack of each norm exceeds the rounding errors
 	}
-	rows, cols := n.bothNorms()
 	return int(min(bound(descending(rows)), bound(descending(cols)))) + 1
 }
 
@@ -265,7 +271,7 @@ func products(f *modular.Field, x []uint64) func(y []uint64) uint64 {
 func (s *run) minPoly(g ints) ([]*big.Int, error) {
 	n := g.rows
 	if n == 0 {
-		return []*big.Int{one}, nil
+		return []*big.Int{big.NewInt(1)}, nil
 	}
 	norm := g.norm()
 	degree, bits := 0, 0

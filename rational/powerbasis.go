@@ -40,40 +40,6 @@ func (z *powerBasis) polynomial(w *words, of *modular.Field, q [3]int64) []uint6
 	return append(c.x, of.One)
 }
 
-// small is polynomial modulo one prime of 61 bits, for order up to modular.MostCross. It computes
-// with A / 2^64, as residues returns it.
-func (z *powerBasis) small(w *words, f *modular.Field) []uint64 {
-	n := w.rows
-	if z.residues == nil {
-		z.residues = make([]uint64, n*n)
-	}
-	a := z.residues
-	w.residues(f, a)
-	k := make([]uint64, n*(n+1)) // row by row
-	v, next := make([]uint64, n), make([]uint64, n)
-	for i := range v { // any numbers
-		v[i] = f.Residue(uint64(i+1) * 0x9e3779b97f4a7c15)
-		k[i*(n+1)] = v[i]
-	}
-	for j := range n {
-		for i := range next {
-			next[i] = f.Dot(a[i*n:(i+1)*n], v)
-			k[i*(n+1)+j+1] = next[i]
-		}
-		v, next = next, v
-	}
-	e := f.Cross(k, n, n+1, n)
-	if len(e.Pivots) < n {
-		return nil
-	}
-	c, power := append(e.X, f.One), f.One
-	for i := n - 1; i >= 0; i-- { // of 2^64 times the matrix
-		power = f.Mul(power, f.Power64(1))
-		c[i] = f.Mul(f.Sub(0, c[i]), power)
-	}
-	return c
-}
-
 // solve returns the c of K c = A^n v, valid until the next call; nil if K is singular.
 func (z *powerBasis) solve() []float64 {
 	f, n := z.a.f, z.a.rows

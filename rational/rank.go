@@ -66,36 +66,30 @@ func NullSpace(a *Matrix, opt *halfulp.Options) (*Matrix, error) {
 func (e *echelon) nullSpace(n int) *Matrix {
 	z := New(n, n-len(e.pivots))
 	for k, j := range e.free[:z.n.cols] {
-		g := new(big.Int).Set(e.d[k])
-		first := j // the first entry that is not 0 is there, or before
-		for i, x := range e.x[k] {
+		x := e.x[k]
+		g := gcd(e.d[k], x...)
+		first, negative := j, true // the first entry that is not 0 is -d, or before it
+		for i, x := range x {
+			if x.Sign() != 0 && e.pivots[i] < first {
+				first, negative = e.pivots[i], x.Sign() < 0
+			}
+		}
+		for i, x := range x {
 			if x.Sign() != 0 {
-				if g.Cmp(one) != 0 {
-					g.GCD(nil, nil, g, new(big.Int).Abs(x))
-				}
-				first = min(first, e.pivots[i])
+				z.n.set(e.pivots[i], k, signed(divided(x, g), negative))
 			}
 		}
-		d := e.d[k]
-		for i, x := range e.x[k] {
-			if x.Sign() != 0 {
-				if g.Cmp(one) != 0 {
-					x = new(big.Int).Quo(x, g)
-				}
-				z.n.set(e.pivots[i], k, x)
-			}
-		}
-		if g.Cmp(one) != 0 {
-			d = new(big.Int).Quo(d, g)
-		}
-		z.n.set(j, k, new(big.Int).Neg(d))
-		if z.n.at(first, k).Sign() < 0 {
-			for i := range n {
-				z.n.set(i, k, new(big.Int).Neg(z.n.at(i, k)))
-			}
-		}
+		z.n.set(j, k, signed(divided(new(big.Int).Set(e.d[k]), g), !negative))
 	}
 	return z
+}
+
+// divided returns x / d for a divisor d of x. It may change x.
+func divided(x, d *big.Int) *big.Int {
+	if isOne(d) {
+		return x
+	}
+	return x.Quo(x, d)
 }
 
 // RREF returns the reduced row echelon form of A, with its r rows that are not 0 first, and the

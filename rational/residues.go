@@ -60,14 +60,21 @@ type remainders struct {
 // tree.
 const fewPrimes = 512
 
-// keptRemainders are the data for the first k primes, k below their number.
-var keptRemainders [64]atomic.Pointer[remainders]
+// keptRemainders are the data for up to mostKept primes: of k primes in place k, or in one of the
+// last places for larger k. They take 2 MB at most, for fewPrimes.
+var keptRemainders [68]atomic.Pointer[remainders]
+
+const mostKept = 2048
 
 // newRemainders returns the data for the given fields.
 func newRemainders(fields []*modular.Field) *remainders {
+	const few = len(keptRemainders) - 4
 	k := len(fields)
-	if k >= len(keptRemainders) {
+	switch {
+	case k > mostKept:
 		return makeRemainders(slices.Clone(fields))
+	case k >= few:
+		k = few + k%4
 	}
 	if r := keptRemainders[k].Load(); r != nil && slices.Equal(r.fields, fields) {
 		return r
@@ -102,12 +109,23 @@ func makeRemainders(fields []*modular.Field) *remainders {
 	var other big.Int
 	for i, f := range fields {
 		words := num.FromInt(nil, other.Quo(m, r.tree[0][i]))
-		r.factors[i] = f.Invert(f.FromWords(words, f.Shifts(len(words))))
+		r.factors[i] = f.Invert(element(f, words))
 		if len(fields) <= fewPrimes {
 			r.others = append(r.others, words)
 		}
 	}
 	return r
+}
+
+// element returns the element of an integer in words.
+func element(f *modular.Field, x []uint64) (z uint64) {
+	const part = 32 // words a step
+	shifts := f.Shifts(min(part, len(x)))
+	for i := (len(x) - 1) / part * part; i >= 0; i -= part {
+		// The last shift is 2^(64 part) as an element.
+		z = f.Add(f.Mul(z, shifts[len(shifts)-1]), f.FromWords(x[i:min(len(x), i+part)], shifts))
+	}
+	return z
 }
 
 // product returns M.
@@ -118,29 +136,38 @@ func (r *remainders) product() *big.Int { return r.tree[len(r.tree)-1][0] }
 // p_i. Floats with relative errors below (k + 3) 2^-53 determine t: the sum is below k ≤ 512, and
 // differs from t by less than 2/5.
 func (r *remainders) integer(x func(i int) uint64) *big.Int {
-	if r.others == nil {
-		z := r.bySubproducts(x)
-		z.Mod(z, r.product())
-		if z.Cmp(r.half) > 0 {
-			z.Sub(z, r.product())
-		}
-		return z
-	}
 	z := make([]uint64, len(r.words))
+	negative := r.sum(z, func(i int) uint64 { return r.fields[i].Value(r.fields[i].Mul(x(i), r.factors[i])) })
+	return signed(num.ToInt(z), negative)
+}
+
+// sum is integer for the y_i. It stores the magnitude in z, which has as many words as M and one
+// more.
+func (r *remainders) sum(z []uint64, y func(i int) uint64) (negative bool) {
+	clear(z)
+	if r.others == nil {
+		x := r.bySubproducts(y)
+		if x.Mod(x, r.product()); x.Cmp(r.half) > 0 {
+			x.Sub(x, r.product())
+		}
+		num.FromInt(z[:0], x)
+		return x.Sign() < 0
+	}
 	t := 0.5
-	for i, f := range r.fields {
-		y := f.Value(f.Mul(x(i), r.factors[i]))
+	for i, other := range r.others {
+		y := y(i)
 		t += float64(float64(y) * r.inverse[i])
+		to := z[:len(other)]
 		var carry uint64
-		for k, w := range r.others[i] {
+		for k, w := range other {
 			hi, lo := bits.Mul64(y, w)
 			var c uint64
 			lo, c = bits.Add64(lo, carry, 0)
-			hi, _ = bits.Add64(hi, 0, c)
-			z[k], c = bits.Add64(z[k], lo, 0)
-			carry, _ = bits.Add64(hi, 0, c)
+			hi += c // at most 2^64 - 1
+			to[k], c = bits.Add64(to[k], lo, 0)
+			carry = hi + c
 		}
-		for k := len(r.others[i]); carry != 0; k++ {
+		for k := len(other); carry != 0; k++ {
 			z[k], carry = bits.Add64(z[k], carry, 0)
 		}
 	}
@@ -152,19 +179,17 @@ func (r *remainders) integer(x func(i int) uint64) *big.Int {
 		up = hi + c
 		z[k], borrow = bits.Sub64(z[k], lo, borrow)
 	}
-	if borrow == 0 {
-		return num.ToInt(z)
+	if borrow != 0 {
+		num.Negate(z)
 	}
-	num.Negate(z)
-	negative := num.ToInt(z)
-	return negative.Neg(negative)
+	return borrow != 0
 }
 
 // bySubproducts returns ∑ y_i M / p_i by the tree of products.
-func (r *remainders) bySubproducts(x func(i int) uint64) *big.Int {
+func (r *remainders) bySubproducts(y func(i int) uint64) *big.Int {
 	v := make([]*big.Int, len(r.fields))
-	for i, f := range r.fields {
-		v[i] = new(big.Int).SetUint64(f.Value(f.Mul(x(i), r.factors[i])))
+	for i := range v {
+		v[i] = new(big.Int).SetUint64(y(i))
 	}
 	t := new(big.Int)
 	for k := 0; len(v) > 1; k++ {

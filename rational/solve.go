@@ -55,8 +55,8 @@ func system(name string, a, b *Matrix, opt *halfulp.Options) (*run, *echelon, er
 	g := newInts(a.n.rows, n+b.n.cols)
 	for i := range g.rows {
 		d := lcm(a.den[i], b.den[i])
-		put(g.row(i)[:n], a.n.row(i), new(big.Int).Quo(d, a.den[i]))
-		put(g.row(i)[n:], b.n.row(i), new(big.Int).Quo(d, b.den[i]))
+		put(g.row(i)[:n], a.n.row(i), quotient(d, a.den[i]))
+		put(g.row(i)[n:], b.n.row(i), quotient(d, b.den[i]))
 	}
 	e, err := s.echelon(g, n, true)
 	if err != nil {
@@ -67,15 +67,26 @@ func system(name string, a, b *Matrix, opt *halfulp.Options) (*run, *echelon, er
 
 // put sets to to by times from.
 func put(to, from []*big.Int, by *big.Int) {
+	if isOne(by) {
+		copy(to, from)
+		return
+	}
 	for k, x := range from {
-		switch {
-		case x == nil:
-		case by.Cmp(one) == 0:
-			to[k] = x
-		default:
+		if x != nil {
 			to[k] = new(big.Int).Mul(x, by)
 		}
 	}
+}
+
+// quotient returns x / d for a divisor d of x, possibly x or 1 themselves.
+func quotient(x, d *big.Int) *big.Int {
+	switch {
+	case isOne(d):
+		return x
+	case x.Cmp(d) == 0:
+		return one
+	}
+	return new(big.Int).Quo(x, d)
 }
 
 // particular returns a solution of A X = B for the echelon of the n columns of A and k columns of
@@ -94,17 +105,17 @@ func (e *echelon) particular(n, k int) (*Matrix, error) {
 	for i, row := range e.pivots {
 		den := one
 		for j := range k {
-			x, d := e.x[at+j][i], e.d[at+j]
-			if g := factors[j].gcd(x); g.Cmp(one) != 0 {
-				x, d = new(big.Int).Quo(x, g), new(big.Int).Quo(d, g)
+			g := factors[j].gcd(e.x[at+j][i])
+			z.n.set(row, j, divided(e.x[at+j][i], g))
+			if parts[j] = quotient(e.d[at+j], g); isOne(den) {
+				den = parts[j]
+			} else {
+				den = lcm(den, parts[j])
 			}
-			z.n.set(row, j, x)
-			parts[j], den = d, lcm(den, d)
 		}
 		for j, d := range parts {
 			if d != den && d.Cmp(den) != 0 {
-				x := new(big.Int).Quo(den, d)
-				z.n.set(row, j, x.Mul(x, z.n.at(row, j)))
+				z.n.set(row, j, new(big.Int).Mul(z.n.at(row, j), quotient(den, d)))
 			}
 		}
 		z.den[row] = den
@@ -147,7 +158,7 @@ func (s *run) inverse(a *Matrix) (*Matrix, error) {
 	z := New(n, n)
 	same := true
 	for j := 1; j < n; j++ {
-		same = same && e.d[j].Cmp(e.d[0]) == 0
+		same = same && (e.d[j] == e.d[0] || e.d[j].Cmp(e.d[0]) == 0)
 	}
 	if !same {
 		columns := New(n, n)
@@ -162,7 +173,7 @@ func (s *run) inverse(a *Matrix) (*Matrix, error) {
 		z.den[i] = e.d[0]
 		for j := range n {
 			x := e.x[j][i]
-			if a.den[j].Cmp(one) != 0 {
+			if !isOne(a.den[j]) {
 				x = new(big.Int).Mul(x, a.den[j])
 			}
 			z.n.set(i, j, x)

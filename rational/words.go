@@ -1,6 +1,7 @@
 package rational
 
 import (
+	"math"
 	"math/big"
 	"math/bits"
 
@@ -19,30 +20,73 @@ type words struct {
 }
 
 func (n ints) words() *words {
-	w := &words{rows: n.rows, cols: n.cols, bits: n.bits(), negative: make([]uint64, len(n.a))}
-	w.each = max(1, (w.bits+63)/64)
-	if w.each <= 2 {
-		w.magnitudes = make([]uint64, len(n.a)*w.each)
-	} else {
+	w := new(words)
+	w.load(n)
+	return w
+}
+
+// load sets w to the integers of n, and keeps memory.
+func (w *words) load(n ints) {
+	*w = words{rows: n.rows, cols: n.cols, each: 1, magnitudes: w.magnitudes, negative: w.negative}
+	if cap(w.negative) < len(n.a) {
+		w.negative = make([]uint64, len(n.a))
+	}
+	w.negative = w.negative[:len(n.a)]
+	if w.loadWords(n) {
+		return
+	}
+	w.bits = n.bits()
+	if w.each = (w.bits + 63) / 64; w.each > 2 {
 		w.ends = make([]int, len(n.a))
+		w.magnitudes = w.magnitudes[:0]
+	} else {
+		w.resize(len(n.a))
+		clear(w.magnitudes)
 	}
 	for i, x := range n.a {
 		if x == nil {
 			x = zero
 		}
-		if x.Sign() < 0 {
-			w.negative[i] = 1<<64 - 1
-		}
+		w.negative[i] = uint64(int64(x.Sign()) >> 63)
 		if w.ends != nil {
 			w.magnitudes = num.FromInt(w.magnitudes, x)
 			w.ends[i] = len(w.magnitudes)
-		} else if to := w.magnitudes[i*w.each : (i+1)*w.each]; x.IsUint64() {
-			to[0] = x.Uint64()
 		} else {
-			num.FromInt(to[:0], x)
+			num.FromInt(w.magnitudes[i*w.each:i*w.each], x)
 		}
 	}
-	return w
+}
+
+// resize makes room for the magnitudes of integers of at most two words.
+func (w *words) resize(count int) {
+	if count *= w.each; cap(w.magnitudes) < count {
+		w.magnitudes = make([]uint64, count)
+	}
+	w.magnitudes = w.magnitudes[:count]
+}
+
+// loadWords is load for integers of one word; it returns false if there are others.
+func (w *words) loadWords(n ints) bool {
+	w.resize(len(n.a))
+	all := uint64(0)
+	for i, x := range n.a {
+		var v, sign uint64
+		if x != nil {
+			switch b := x.Bits(); {
+			case len(b) == 1:
+				v = uint64(b[0])
+			case len(b) == 2 && bits.UintSize == 32:
+				v = uint64(b[0]) | uint64(b[1])<<32
+			case len(b) > 0:
+				return false
+			}
+			sign = uint64(int64(x.Sign()) >> 63)
+		}
+		w.magnitudes[i], w.negative[i] = v, sign
+		all |= v
+	}
+	w.bits = bits.Len64(all)
+	return true
 }
 
 // of returns the words of |x|, x integer i of the matrix.
@@ -73,17 +117,72 @@ func (w *words) leading(i int) (uint64, int) {
 	return x[k]<<zeros | x[k-1]>>(64-zeros), 64*(k+1) - zeros
 }
 
+// normsOf returns bothNorms of g, whose integers these are.
+func (w *words) normsOf(g ints) (rows, cols []float64) {
+	if w.each > 2 {
+		return g.bothNormsOf(w.bits, w.leading)
+	}
+	return w.norms()
+}
+
+// norms returns ints.bothNorms for integers of one or two words.
+func (w *words) norms() (rows, cols []float64) {
+	// Sums of squares below 2^256: relative errors as in norms.
+	list := make([]float64, w.rows+w.cols)
+	rows, cols = list[:w.rows:w.rows], list[w.rows:]
+	for i := range rows {
+		sum := 0.0
+		for j := range cols {
+			at := (i*w.cols + j) * w.each
+			y := float64(w.magnitudes[at])
+			if w.each == 2 {
+				y += float64(float64(w.magnitudes[at+1]) * 0x1p64)
+			}
+			y = float64(y * y)
+			sum += y
+			cols[j] += y
+		}
+		rows[i] = sum
+	}
+	for i, sum := range list {
+		list[i] = max(0, float64(log2Above(sum)/2)) + 0x1p-20
+	}
+	return rows, cols
+}
+
+// log2Above returns log2 x for x ≥ 1, or at most 0.0003 more; at most 0 for 0. It takes a tangent
+// of the logarithm, which is concave, at the middle of the 1/32 of a binade that x lies in.
+func log2Above(x float64) float64 {
+	b := math.Float64bits(x)
+	t := &tangents[b>>47&31]
+	mantissa := math.Float64frombits(b&(1<<52-1) | 1023<<52)
+	return float64(int(b>>52)-1023) + t.value + float64(t.slope*(mantissa-t.at))
+}
+
+// tangents of log2 between 1 and 2. Their values are upper bounds with room for rounding errors.
+var tangents = func() (z [32]struct{ at, value, slope float64 }) {
+	for i := range z {
+		c := 1 + (float64(i)+.5)/32
+		z[i].at, z[i].value, z[i].slope = c, math.Log2(c)+0x1p-40, math.Log2E/c
+	}
+	return z
+}()
+
 // residues stores the integers modulo f's prime in z, row by row. They are no elements of f: each
 // is the element of the integer divided by 2^64.
 func (w *words) residues(f *modular.Field, z []uint64) {
-	shifts := f.ValueShifts(w.each)
+	var shifts []uint64
+	if w.each > 2 {
+		shifts = f.ValueShifts(w.each)
+	}
+	high := f.Power64(1) // of the second word
 	for i, negative := range w.negative {
 		var x uint64
 		switch w.each {
 		case 1:
 			x = f.Residue(w.magnitudes[i])
 		case 2:
-			x = f.Add(f.Mul(w.magnitudes[2*i+1], shifts[1]), f.Residue(w.magnitudes[2*i]))
+			x = f.Add(f.Mul(w.magnitudes[2*i+1], high), f.Residue(w.magnitudes[2*i]))
 		default:
 			x = f.FromWords(w.of(i), shifts)
 		}
@@ -116,27 +215,27 @@ func (w *words) permuted(order []int) *words {
 
 // workspace is memory that eliminations share one after the other.
 type workspace struct {
-	elements, crout []uint64
-	floats          residueFloats
+	elements []uint64
+	rows     [][]uint64
+	echelon  modular.Echelon
+	floats   residueFloats
 }
 
-// echelon returns the echelon form modulo f's prime, and the determinant with it.
-func (w *words) echelon(f *modular.Field, limit int, space *workspace) *modular.Echelon {
+// echelon returns the echelon form modulo f's prime, and the determinant with it, in e.
+func (w *words) echelon(f *modular.Field, limit int, space *workspace, e *modular.Echelon) *modular.Echelon {
 	if len(space.elements) < len(w.negative) {
 		space.elements = make([]uint64, len(w.negative))
 	}
-	small := min(w.rows, limit) <= modular.MostCross
 	a := space.elements[:len(w.negative)]
 	w.residues(f, a)
-	var e *modular.Echelon
-	if small {
-		e = f.Cross(a, w.rows, w.cols, limit)
+	if min(w.rows, limit) <= modular.MostCross {
+		f.Cross(a, w.rows, w.cols, limit, e)
 	} else {
-		rows := make([][]uint64, w.rows)
-		for i := range rows {
-			rows[i] = a[i*w.cols : (i+1)*w.cols]
+		space.rows = space.rows[:0]
+		for i := range w.rows {
+			space.rows = append(space.rows, a[i*w.cols:(i+1)*w.cols])
 		}
-		e = f.Crout(rows, w.cols, limit, &space.crout)
+		f.Crout(space.rows, w.cols, limit, e)
 	}
 	e.Det = f.Mul(e.Det, f.Power64(len(e.Pivots)))
 	return e

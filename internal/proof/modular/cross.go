@@ -6,31 +6,24 @@ import "math/bits"
 // without the inverse of each pivot, and takes four multiplications of words a step instead of one.
 const MostCross = 16
 
-// Cross is Crout for a smaller matrix of elements, stored row by row, which it overwrites. A pivot
-// multiplies the rows below it, so that no quotient is needed:
+// Cross is Crout for a smaller matrix of elements, stored row by row, which it overwrites. It
+// returns the echelon form in e, whose memory it reuses. A pivot multiplies the rows below it, so
+// that no quotient is needed:
 //
 //	a_ij <- a_kl a_ij - a_il a_kj, i > k.
-func (f *Field) Cross(a []uint64, rows, cols, limit int) *Echelon {
-	e := &Echelon{Order: make([]int, rows), Pivots: make([]int, 0, min(rows, limit)), Det: f.One}
-	for i := range e.Order {
-		e.Order[i] = i
-	}
+func (f *Field) Cross(a []uint64, rows, cols, limit int, e *Echelon) {
+	e.reset(f, rows)
 	// Rows below the pivots are multiplied by factor. factors is the product of the factors of the
 	// rows of pivots.
 	factor, factors := f.One, f.One
 	r := 0
-	var ranks []int // of the columns before a free column
 	for j := range cols {
 		k := r
 		for k < rows && a[k*cols+j] == 0 {
 			k++
 		}
 		if k == rows || j >= limit {
-			if e.Free == nil {
-				e.Free, e.Outside = make([]int, 0, cols-r), make([]bool, 0, cols-r)
-				ranks = make([]int, 0, cols-r)
-			}
-			e.Free, e.Outside, ranks = append(e.Free, j), append(e.Outside, k < rows), append(ranks, r)
+			e.Free, e.Outside, e.ranks = append(e.Free, j), append(e.Outside, k < rows), append(e.ranks, r)
 			continue
 		}
 		if k != r {
@@ -39,6 +32,7 @@ func (f *Field) Cross(a []uint64, rows, cols, limit int) *Echelon {
 				x[c], y[c] = y[c], x[c]
 			}
 			e.Order[k], e.Order[r] = e.Order[r], e.Order[k]
+			e.Odd = !e.Odd
 		}
 		pivot, top := a[r*cols+j], a[r*cols+j+1:(r+1)*cols]
 		r++
@@ -61,11 +55,11 @@ func (f *Field) Cross(a []uint64, rows, cols, limit int) *Echelon {
 	}
 	if len(e.Free) == 0 || r == 0 {
 		e.Det = f.Mul(e.Det, f.Invert(factors))
-		return e
+		return
 	}
 	// The inverses of all pivots and of factors, from one inverse of their product.
-	space := make([]uint64, r*r+r)
-	u, inverse := space[:r*r], space[r*r:]
+	e.space = resized(e.space, r*r+r)
+	u, inverse := e.space[:r*r], e.space[r*r:]
 	product := factors
 	for k, j := range e.Pivots {
 		inverse[k] = product
@@ -80,13 +74,13 @@ func (f *Field) Cross(a []uint64, rows, cols, limit int) *Echelon {
 		product = f.Mul(product, a[k*cols+e.Pivots[k]])
 	}
 	e.Det = f.Mul(e.Det, product)
-	e.X = make([]uint64, len(e.Free)*r)
+	e.X = resized(e.X, len(e.Free)*r)
 	for c, j := range e.Free {
 		x := e.X[c*r : (c+1)*r]
-		for k := ranks[c] - 1; k >= 0; k-- {
-			y := f.Sub(a[k*cols+j], f.dot(u[k*r+k+1:k*r+ranks[c]], x[k+1:]))
+		clear(x[e.ranks[c]:])
+		for k := e.ranks[c] - 1; k >= 0; k-- {
+			y := f.Sub(a[k*cols+j], f.dot(u[k*r+k+1:k*r+e.ranks[c]], x[k+1:]))
 			x[k] = f.Mul(y, inverse[k])
 		}
 	}
-	return e
 }

@@ -2,6 +2,7 @@ package modular
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/halfulp/halfulp/internal/testseed"
@@ -11,6 +12,7 @@ import (
 func TestCross(t *testing.T) {
 	r := testseed.Rand(t, 36, 34)
 	f := New(Prime(2))
+	got, again := new(Echelon), new(Echelon) // with memory of other shapes
 	for range 300 {
 		m, n, rank := r.IntN(12), 1+r.IntN(14), 1+r.IntN(12)
 		limit := r.IntN(n + 1)
@@ -29,13 +31,19 @@ func TestCross(t *testing.T) {
 			}
 			rows[i] = append([]uint64(nil), a[i*n:(i+1)*n]...)
 		}
-		want, got := f.Crout(rows, n, limit, new([]uint64)), f.Cross(a, m, n, limit)
+		want := new(Echelon)
+		f.Crout(rows, n, limit, want)
+		f.Crout(rows, n, limit, again)
+		f.Cross(a, m, n, limit, got)
+		if !slices.Equal(again.X, want.X) {
+			t.Fatalf("%d x %d, limit %d: X %v in used memory, want %v", m, n, limit, again.X, want.X)
+		}
 		for c, outside := range want.Outside { // then they have no meaning
 			if k := len(want.Pivots); outside && k > 0 {
 				copy(got.X[c*k:(c+1)*k], want.X[c*k:(c+1)*k])
 			}
 		}
-		same := got.Det == want.Det
+		same := got.Det == want.Det && got.Odd == want.Odd && want.Odd == odd(want.Order)
 		for _, x := range [][2][]int{{got.Order, want.Order}, {got.Pivots, want.Pivots}, {got.Free, want.Free}} {
 			same = same && len(x[0]) == len(x[1]) && (len(x[0]) == 0 || reflect.DeepEqual(x[0], x[1]))
 		}
@@ -44,6 +52,16 @@ func TestCross(t *testing.T) {
 			t.Fatalf("%d x %d, limit %d: %+v, want %+v", m, n, limit, got, want)
 		}
 	}
+}
+
+// odd reports whether a permutation is odd: whether the number of its inversions is.
+func odd(p []int) (z bool) {
+	for i, x := range p {
+		for _, y := range p[i:] {
+			z = z != (y < x)
+		}
+	}
+	return z
 }
 
 // TestInvert multiplies elements by their inverses.

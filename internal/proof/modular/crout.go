@@ -9,6 +9,7 @@ const MostCrout = 64
 // Echelon is a matrix G of elements in echelon form, of rank r.
 type Echelon struct {
 	Order        []int // rows of G: the pivots' ones first, then the others
+	Odd          bool  // Order is an odd permutation
 	Pivots, Free []int // columns
 	Det          uint64
 	// X are the multiples of the pivot columns: entry k r + i is the multiple of column Pivots[i]
@@ -16,6 +17,28 @@ type Echelon struct {
 	// the pivot columns.
 	X       []uint64
 	Outside []bool
+
+	ranks []int    // of the columns before each free column
+	space []uint64 // working memory
+}
+
+// reset makes e the echelon form without columns of a matrix of some rows, and keeps memory.
+func (e *Echelon) reset(f *Field, rows int) {
+	*e = Echelon{
+		Order: resized(e.Order, rows), Pivots: e.Pivots[:0], Free: e.Free[:0], Det: f.One, X: e.X[:0], Outside: e.Outside[:0],
+		ranks: e.ranks[:0], space: e.space,
+	}
+	for i := range e.Order {
+		e.Order[i] = i
+	}
+}
+
+// resized returns a slice of n numbers, in the memory of x if that is enough.
+func resized[T any](x []T, n int) []T {
+	if cap(x) < n {
+		return make([]T, n)
+	}
+	return x[:n]
 }
 
 // Crout eliminates a small matrix, whose first limit columns, or all rows, are at most MostCrout.
@@ -24,26 +47,20 @@ type Echelon struct {
 // ordered, and columns.
 //
 // Every number is computed once, from a sum of products that is reduced once (Crout, A short method
-// for evaluating determinants and solving systems of linear equations, 1941). space is working
-// memory that calls may share one after the other; Crout enlarges it.
-func (f *Field) Crout(rows [][]uint64, cols, limit int, space *[]uint64) *Echelon {
+// for evaluating determinants and solving systems of linear equations, 1941). Crout returns the
+// echelon form in e, whose memory it reuses.
+func (f *Field) Crout(rows [][]uint64, cols, limit int, e *Echelon) {
 	w := min(len(rows), limit)
-	e := &Echelon{Order: make([]int, len(rows)), Det: f.One}
-	if need := (len(rows)+cols+1)*w + len(rows); len(*space) < need {
-		*space = make([]uint64, need)
-	}
-	room := *space
+	e.reset(f, len(rows))
+	e.space = resized(e.space, (len(rows)+cols+1)*w+len(rows))
+	room := e.space
 	take := func(n int) []uint64 {
 		x := room[:n:n]
 		room = room[n:]
 		return x
 	}
 	l, u, inverse, v := take(len(rows)*w), take(cols*w), take(w), take(len(rows))
-	for i := range e.Order {
-		e.Order[i] = i
-	}
 	r := 0
-	ranks := make([]int, 0, cols) // of the columns before a free column
 	for j := range cols {
 		column := u[j*w : (j+1)*w]
 		for k := range r {
@@ -56,7 +73,7 @@ func (f *Field) Crout(rows [][]uint64, cols, limit int, space *[]uint64) *Echelo
 			}
 		}
 		if pivot < 0 || j >= limit {
-			e.Free, e.Outside, ranks = append(e.Free, j), append(e.Outside, pivot >= 0), append(ranks, r)
+			e.Free, e.Outside, e.ranks = append(e.Free, j), append(e.Outside, pivot >= 0), append(e.ranks, r)
 			continue
 		}
 		e.Det = f.Mul(e.Det, v[pivot])
@@ -66,6 +83,7 @@ func (f *Field) Crout(rows [][]uint64, cols, limit int, space *[]uint64) *Echelo
 			}
 			v[r], v[pivot] = v[pivot], v[r]
 			e.Order[r], e.Order[pivot] = e.Order[pivot], e.Order[r]
+			e.Odd = !e.Odd
 		}
 		inverse[r] = f.Invert(v[r])
 		for i := r; i < len(rows); i++ {
@@ -75,7 +93,7 @@ func (f *Field) Crout(rows [][]uint64, cols, limit int, space *[]uint64) *Echelo
 		r++
 	}
 	if len(e.Free) == 0 {
-		return e
+		return
 	}
 	// Substitution with the rows of U, right of the diagonal, in the room of L.
 	for k := range r {
@@ -83,15 +101,15 @@ func (f *Field) Crout(rows [][]uint64, cols, limit int, space *[]uint64) *Echelo
 			l[k*w+t] = u[e.Pivots[t]*w+k]
 		}
 	}
-	e.X = make([]uint64, len(e.Free)*r)
+	e.X = resized(e.X, len(e.Free)*r)
 	for c, j := range e.Free {
 		x := e.X[c*r : (c+1)*r]
-		copy(x, u[j*w:j*w+ranks[c]])
-		for k := ranks[c] - 1; k >= 0; k-- {
-			x[k] = f.Sub(x[k], f.dot(l[k*w+k+1:k*w+ranks[c]], x[k+1:]))
+		clear(x[e.ranks[c]:])
+		copy(x, u[j*w:j*w+e.ranks[c]])
+		for k := e.ranks[c] - 1; k >= 0; k-- {
+			x[k] = f.Sub(x[k], f.dot(l[k*w+k+1:k*w+e.ranks[c]], x[k+1:]))
 		}
 	}
-	return e
 }
 
 // Dot returns the sum of the products of elements; y may be longer.
