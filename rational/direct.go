@@ -30,12 +30,12 @@ type directRoom struct {
 var directRooms = sync.Pool{New: func() any { return new(directRoom) }}
 
 // resize makes room for workers and primes.
-func (z *directRoom) resize(workers, primes int) {
-	for len(z.spaces) < workers {
-		z.spaces = append(z.spaces, workspace{})
+func (room *directRoom) resize(workers, primes int) {
+	for len(room.spaces) < workers {
+		room.spaces = append(room.spaces, workspace{})
 	}
-	for len(z.tries) < primes {
-		z.tries = append(z.tries, modular.Echelon{})
+	for len(room.tries) < primes {
+		room.tries = append(room.tries, modular.Echelon{})
 	}
 }
 
@@ -43,26 +43,25 @@ func (z *directRoom) resize(workers, primes int) {
 // column limit, by an elimination without fractions or by eliminations modulo primes.
 //
 // Of these the first prime gives rows R and columns P with a regular submatrix, and their order.
-// Other primes eliminate the rows in this order, and are left out unless they choose the same rows and
-// columns without exchanges: they divide a leading minor, as few primes do. A prime that finds a
-// larger rank, or pivots further left, begins anew. By Cramer's rule the numerators of the echelon
-// are minors, as is their denominator, and so are the numbers that the elimination leaves in other
-// rows and before pivots. Minors that are 0 modulo all primes, whose product exceeds their bound,
-// are 0.
+// Other primes eliminate the rows in this order, and are left out unless they choose the same rows
+// and columns without exchanges: they divide a leading minor, as few primes do. A prime that finds
+// a larger rank, or pivots further left, begins anew. By Cramer's rule the numerators of the
+// echelon are minors, as is their denominator, and so are the numbers that the elimination leaves
+// in other rows and before pivots. Minors that are 0 modulo all primes, whose product exceeds their
+// bound, are 0.
 func (s *run) directly(g ints, limit int) (*echelon, error) {
 	room := directRooms.Get().(*directRoom)
 	defer directRooms.Put(room)
 	w := &room.words
 	w.load(g)
-	rows, cols := w.norms(g)
-	if e := room.byWords(limit, rows, cols); e != nil {
+	if e := room.byWords(limit); e != nil {
 		return e, nil
 	}
 	if isLong(min(g.rows, limit), w.bits) {
 		e, _, err := s.eliminate(g, limit)
 		return e, err
 	}
-	bits := largestMinor(rows, cols)
+	bits := largestMinor(w.normsOf(g))
 	cost := cube(min(g.rows, g.cols))
 	room.accepted, room.fields = room.accepted[:0], room.fields[:0]
 	var best *modular.Echelon
@@ -152,8 +151,7 @@ func (s *run) directDet(a ints) (*big.Int, error) {
 	defer directRooms.Put(room)
 	n, w := a.rows, &room.words
 	w.load(a)
-	rows, cols := w.norms(a)
-	if det := room.determinantByWords(rows, cols); det != nil {
+	if det := room.determinantByWords(); det != nil {
 		return det, nil
 	}
 	if isLong(n, w.bits) {
@@ -163,7 +161,7 @@ func (s *run) directDet(a ints) (*big.Int, error) {
 		}
 		return det, err
 	}
-	count := hadamard(rows, cols)/primeBits + 1
+	count := hadamard(w.normsOf(a))/primeBits + 1
 	s.Plan(float64(count) * cube(n))
 	room.resize(s.workers(count, cube(n)), 0)
 	room.fields, room.by = room.fields[:0], room.by[:0]

@@ -78,8 +78,7 @@ func TestDirect(t *testing.T) {
 		g.sameEchelon(t, "directly", limit, got, want)
 		room := new(directRoom)
 		room.words.load(g)
-		rows, cols := room.words.norms(g)
-		if got = room.byWords(limit, rows, cols); got != nil {
+		if got = room.byWords(limit); got != nil {
 			words++
 			g.sameEchelon(t, "byWords", limit, got, want)
 		}

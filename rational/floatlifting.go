@@ -96,7 +96,7 @@ const plainColumns = 2
 func (z *factor) set(n, ld, group, columns int, a [][]float64) {
 	z.n, z.ld = n, ld
 	if group*columns > plainColumns {
-		z.packed = dgemm.NewStack(n, n, a, ld)
+		z.packed = dgemm.NewStack(n, n, a, ld, group*columns)
 	}
 	if group <= plainColumns {
 		for _, a := range a {

@@ -297,14 +297,21 @@ func TestOracle(t *testing.T) {
 	}
 }
 
+// check compares all routines with the oracle for an m x n matrix, or for a square one.
 func check(t *testing.T, r *rand.Rand, m, n int) {
 	t.Helper()
 	if r.IntN(2) == 0 {
 		n = m
 	}
 	a, name := adversary(r, m, n)
-	A := of(a, m, n)
 	t.Logf("%s %d x %d", name, m, n)
+	checkMatrix(t, r, a, name, m, n)
+}
+
+// checkMatrix compares all routines with the oracle for an m x n matrix.
+func checkMatrix(t *testing.T, r *rand.Rand, a rats, name string, m, n int) {
+	t.Helper()
+	A := of(a, m, n)
 	defer func() {
 		if t.Failed() {
 			t.Logf("%s %d x %d:\n%v", name, m, n, A)

@@ -69,7 +69,7 @@ func setInteger(z *big.Rat, x *big.Int) {
 func (s *run) charPoly(g ints) ([]*big.Int, error) {
 	n := g.rows
 	w := g.words()
-	bits := minors(w.norms(g))
+	bits := minors(w.normsOf(g))
 	if err := s.room(float64(n+1), 2*float64(bits)); err != nil {
 		return nil, err
 	}

@@ -284,10 +284,10 @@ func (z *wordElimination) widePivot(r, j int, d *reciprocal) {
 	}
 }
 
-// byWords returns the echelon of the room's matrix, whose norms are given, in integers of words; nil
-// if it needs longer ones.
-func (room *directRoom) byWords(limit int, rows, cols []float64) *echelon {
-	if !room.eliminate(limit, rows, cols) {
+// byWords returns the echelon of the room's matrix in integers of words; nil if it may need longer
+// ones.
+func (room *directRoom) byWords(limit int) *echelon {
+	if !room.eliminate(limit) {
 		return nil
 	}
 	z := &room.elimination
@@ -344,33 +344,40 @@ func (z *integers) setWide(i int, x wide) {
 	to[0], to[1], z.negative[i] = x.lo, x.hi, negative != 0
 }
 
-// eliminate eliminates the room's matrix, whose norms are given, in words. It returns false if it
-// needs longer integers.
-func (room *directRoom) eliminate(limit int, rows, cols []float64) bool {
-	if min(len(rows), limit) > wordOrder || room.words.bits > mostWords {
+// eliminate eliminates the room's matrix in words. It returns false if it may need longer integers.
+func (room *directRoom) eliminate(limit int) bool {
+	w := &room.words
+	if min(w.rows, limit) > wordOrder || w.bits > mostWords {
 		return false
 	}
-	most := min(len(rows), len(cols))
-	descending(rows)
-	descending(cols)
+	most := min(w.rows, w.cols)
 	room.bits = append(room.bits[:0], 0)
-	byRows, byCols := 0.0, 0.0
-	for k := range most {
-		byRows, byCols = byRows+rows[k], byCols+cols[k]
-		room.bits = append(room.bits, int(min(byRows, byCols))+1)
+	for k := 1; k <= most; k++ { // Hadamard's inequality for entries of the same length
+		room.bits = append(room.bits, k*w.bits+(k*bits.Len(uint(k-1))+1)/2)
 	}
-	return room.bits[most] <= mostWords && room.elimination.eliminate(&room.words, limit, room.bits)
+	if room.bits[most] > mostWords {
+		rows, cols := w.norms()
+		descending(rows)
+		descending(cols)
+		byRows, byCols := 0.0, 0.0
+		for k := range most {
+			byRows, byCols = byRows+rows[k], byCols+cols[k]
+			room.bits[k+1] = int(min(byRows, byCols)) + 1
+		}
+	}
+	return room.bits[most] <= mostWords && room.elimination.eliminate(w, limit, room.bits)
 }
 
-// determinantByWords returns the determinant of the room's square matrix, whose norms are given, in
-// integers of words; nil if it needs longer ones.
-func (room *directRoom) determinantByWords(rows, cols []float64) *big.Int {
-	if !room.eliminate(len(rows), rows, cols) {
+// determinantByWords returns the determinant of the room's square matrix in integers of words; nil
+// if it may need longer ones.
+func (room *directRoom) determinantByWords() *big.Int {
+	n := room.words.rows
+	if !room.eliminate(n) {
 		return nil
 	}
 	z, all := &room.elimination, &room.integers
 	all.resize(1, 2)
-	if all.setWide(0, z.last); len(z.pivots) < len(rows) {
+	if all.setWide(0, z.last); len(z.pivots) < n {
 		all.setWide(0, wide{})
 	}
 	all.negative[0] = all.negative[0] != z.odd

@@ -117,11 +117,16 @@ func (w *words) leading(i int) (uint64, int) {
 	return x[k]<<zeros | x[k-1]>>(64-zeros), 64*(k+1) - zeros
 }
 
-// norms returns bothNorms of g, whose integers these are.
-func (w *words) norms(g ints) (rows, cols []float64) {
+// normsOf returns bothNorms of g, whose integers these are.
+func (w *words) normsOf(g ints) (rows, cols []float64) {
 	if w.each > 2 {
 		return g.bothNormsOf(w.bits, w.leading)
 	}
+	return w.norms()
+}
+
+// norms returns ints.bothNorms for integers of one or two words.
+func (w *words) norms() (rows, cols []float64) {
 	// Sums of squares below 2^256: relative errors as in norms.
 	list := make([]float64, w.rows+w.cols)
 	rows, cols = list[:w.rows:w.rows], list[w.rows:]
@@ -157,7 +162,7 @@ func log2Above(x float64) float64 {
 // tangents of log2 between 1 and 2. Their values are upper bounds with room for rounding errors.
 var tangents = func() (z [32]struct{ at, value, slope float64 }) {
 	for i := range z {
-		c := 1 + (float64(i)+.5)/32
+		c := 1 + float64((float64(i)+.5)/32)
 		z[i].at, z[i].value, z[i].slope = c, math.Log2(c)+0x1p-40, math.Log2E/c
 	}
 	return z
