@@ -571,6 +571,7 @@ func (e *solver) vectorsOpen() bool {
 // roundValues rounds the eigenvalues whose enclosures decide them, and proves ties and zeros. It
 // returns how many bits are missing for the others.
 func (e *solver) roundValues(t *state) (missing int, err error) {
+	two := num.New(e.f, 2)
 	for i := range t.clusters {
 		c := &t.clusters[i]
 		lo, hi := e.ends(c)
@@ -584,12 +585,14 @@ func (e *solver) roundValues(t *state) (missing int, err error) {
 		if !e.wanted(c) || e.decided[c.first] && e.decided[c.last] {
 			continue
 		}
-		lower, upper := num.NewScalar(e.f, lo), num.NewScalar(e.f, hi)
-		if lower.Same(upper) {
+		two.Set(0, num.RealOf(lo))
+		two.Set(1, num.RealOf(hi))
+		lower := two.Scalar(0)
+		if two.SameBits(0, two, 1) {
 			e.set(c, lower, lo, hi)
 			continue
 		}
-		m, spacing := ziv.Tie(lower, upper)
+		m, spacing := ziv.Tie(lower, two.Scalar(1))
 		tie, expansion := m != nil, e.values.Arr.Terms() > 1
 		if !tie && expansion {
 			m, spacing = e.short(lo, hi)
