@@ -24,10 +24,11 @@ var ErrZeroPolynomial = roots.ErrZeroPolynomial
 //	x, err := eigen.RealRoots(p, halfulp.Float64, nil)
 //
 // The error wraps ErrZeroPolynomial if all coefficients are 0 or p is empty. It wraps
-// linsolve.ErrNotFinite for infinities and NaN in p, and halfulp.ErrMemory if the integers that the
-// coefficients become need more than Options.MemoryLimit, because their exponents are too far
-// apart. Options.Method and Options.Check must be unset. Vectors on a GPU are copied to the host,
-// which computes the result.
+// linsolve.ErrNotFinite for infinities and NaN in p. It wraps halfulp.ErrMemory if the integers
+// that the coefficients become need more than Options.MemoryLimit, because their exponents are too
+// far apart, or if the bits that separate close roots do; there is no other limit of their
+// distance. Options.Method and Options.Check must be unset. Vectors on a GPU are copied to the
+// host, which computes the result.
 //
 // Method. Roots are isolated exactly, whatever their distance, by Descartes' rule of signs in the
 // Bernstein basis, and refined by quadratic interval refinement (Abbott, 2006). Signs of values

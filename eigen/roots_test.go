@@ -378,17 +378,7 @@ func TestRealRootsKnown(t *testing.T) {
 	}
 	checkRoots(t, p, z)
 
-	// Mignotte: x^n - 2 (a x - 1)² has two roots within 2 a^-(n/2+1) of 1/a.
-	const n, a = 16, 1 << 20
-	m := make([]*big.Int, n+1)
-	for i := range m {
-		m[i] = new(big.Int)
-	}
-	m[n].SetInt64(1)
-	m[0].SetInt64(-2)
-	m[1].SetInt64(4 * a)
-	m[2].SetInt64(-2 * a * a)
-	p = integers(m)
+	p = mignotte(16, 20)
 	for _, f := range rootFormats {
 		checkRoots(t, p, realRoots(t, p, f))
 	}
@@ -420,6 +410,29 @@ func TestRealRootsKnown(t *testing.T) {
 		}
 	}
 	checkRoots(t, integers(t1), z)
+}
+
+// mignotte returns x^n - 2 (2^k x - 1)², which has two roots within 2^(1-k(n/2+1)) of 2^-k.
+func mignotte(n int, k uint) *halfulp.Vector {
+	m := make([]*big.Int, n+1)
+	for i := range m {
+		m[i] = new(big.Int)
+	}
+	m[n].SetInt64(1)
+	m[0].SetInt64(-2)
+	m[1].Lsh(big.NewInt(4), k)
+	m[2].Lsh(big.NewInt(-2), 2*k)
+	return integers(m)
+}
+
+// TestRealRootsNear has two roots whose distance is near 2^-16800, beside two others.
+func TestRealRootsNear(t *testing.T) {
+	p := mignotte(6, 4200)
+	z := realRoots(t, p, halfulp.MP(13000))
+	checkRoots(t, p, z)
+	if z.Big(1).Cmp(z.Big(2)) == 0 {
+		t.Errorf("roots %v and %v", z.At(1), z.At(2))
+	}
 }
 
 // TestRealRootsFormats has roots that formats of several terms hold, and exponents at their limits.

@@ -244,7 +244,7 @@ func (s *solver) block(v matrix, offset int, tau []float64, other int) reflector
 // grown returns room of length n.
 func grown(x []float64, n int) []float64 {
 	if cap(x) < n {
-		return make([]float64, n)
+		return make([]float64, n, max(n, 2*cap(x)))
 	}
 	return x[:n]
 }

@@ -639,10 +639,11 @@ func (e *solver) roundValues(t *state) (missing int, err error) {
 	if err := e.findEnds(t); err != nil {
 		return 0, err
 	}
-	ends := make([][2]num.Scalar, len(t.clusters)) // rounded
-	if err := par.For(t.s.Ctx, t.s.Threads, len(ends), func(_, i int) {
+	ends := num.New(e.f, 2*len(t.clusters)) // rounded
+	if err := par.For(t.s.Ctx, t.s.Threads, len(t.clusters), func(_, i int) {
 		if c := &t.clusters[i]; e.wanted(c) && !(e.decided[c.first] && e.decided[c.last]) {
-			ends[i] = [2]num.Scalar{num.NewScalar(e.f, c.lo), num.NewScalar(e.f, c.hi)}
+			ends.Set(2*i, num.RealOf(c.lo))
+			ends.Set(2*i+1, num.RealOf(c.hi))
 		}
 	}); err != nil {
 		return 0, err
@@ -660,12 +661,12 @@ func (e *solver) roundValues(t *state) (missing int, err error) {
 		if !e.wanted(c) || e.decided[c.first] && e.decided[c.last] {
 			continue
 		}
-		lower, upper := ends[i][0], ends[i][1]
-		if lower.Same(upper) {
+		lower := ends.Scalar(2 * i)
+		if ends.SameBits(2*i, ends, 2*i+1) {
 			e.set(c, lower, lo, hi)
 			continue
 		}
-		m, spacing := ziv.Tie(lower, upper)
+		m, spacing := ziv.Tie(lower, ends.Scalar(2*i+1))
 		tie, expansion := m != nil, e.values.Arr.Terms() > 1
 		if !tie && expansion {
 			m, spacing = e.short(lo, hi)
