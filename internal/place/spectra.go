@@ -31,9 +31,10 @@ type Residuals interface {
 	// unspecified, if the bits of E are not between 24 and 90, or if a difference of quotients
 	// loses too many bits.
 	Correction(cfg Config, e num.Mat) (ok bool, err error)
-	// Distances returns, after Couplings, for each column the sum of the squares of the
-	// distances, and the largest distance.
-	Distances(cfg Config, radius, tilt []float64, cut float64) (sums, largest []float64, ok bool, err error)
+	// Distances returns, after Couplings, for each column three numbers as three lists: the sum of
+	// the squares of the distances, the largest distance, and the sum of the distances times image,
+	// unless that is nil.
+	Distances(cfg Config, radius, tilt, image []float64, cut float64) (z [3][]float64, ok bool, err error)
 	Free()
 }
 

@@ -85,6 +85,7 @@ type conditions struct {
 	device           string
 	threads, repeats int
 	seconds, longest float64
+	without          []string // programs that are left out
 	end              time.Time
 	took             map[string]shortest // by workload, bits and method
 }
@@ -107,6 +108,7 @@ func main() {
 	repeats := flag.Int("repeats", 5, "runs of each method")
 	seconds := flag.Float64("seconds", 20, "a method is not repeated once its runs of a problem have taken so much processor time")
 	interpreter := flag.String("python", "python3", "Python with numpy, mpmath, python-flint or torch; empty: no other programs")
+	without := flag.String("without", "", "programs that are left out, such as mpmath,flint")
 	commit := flag.String("commit", "", "commit of the program, where there is no repository")
 	path := flag.String("json", "", "file for the figures")
 	flag.Parse()
@@ -118,7 +120,7 @@ func main() {
 		r.Commit, r.Dirty = record.Commit()
 	}
 	at := conditions{
-		device: *device, threads: *threads, repeats: *repeats, seconds: *seconds, longest: *longest,
+		device: *device, threads: *threads, repeats: *repeats, seconds: *seconds, longest: *longest, without: strings.Split(*without, ","),
 		end: time.Now().Add(time.Duration(min(*total, 1e6) * float64(time.Second))), took: map[string]shortest{},
 	}
 	err := r.measure(os.Stdout, *path, strings.Split(*orders, ","), strings.Split(*formats, ","), strings.Split(*workloads, ","), strings.Split(*hilbert, ","), &at, *interpreter)
@@ -249,7 +251,7 @@ func (c *cell) measure(a *halfulp.Matrix, p *python, at *conditions) error {
 			method("halfulp_device", func() (float64, float64, error) { return c.timed("halfulp_device", a, at.device) })
 		}
 		for _, name := range peersOf[c.Workload] {
-			if p != nil {
+			if program, _, _ := strings.Cut(name, "_"); p != nil && !slices.Contains(at.without, program) {
 				method(name, func() (float64, float64, error) { return p.time(name, c.Bits, at.longest) })
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
+	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
@@ -243,8 +244,8 @@ func (t *state) improvedThere(d num.Mat, bits int) (x num.Mat, ok bool, err erro
 	return x, true, nil
 }
 
-// distancesThere is the sums of distances on the GPU.
-func (t *state) distancesThere(cut size) (sums []size, ok bool, err error) {
+// distancesThere is the sums of distances on the GPU: of the squares, and the terms of pull.
+func (t *state) distancesThere(cut size) (sums, pull []size, ok bool, err error) {
 	n := t.n
 	radius, tilt := make([]float64, n), make([]float64, n)
 	base, ok := cut.plainly()
@@ -254,82 +255,169 @@ func (t *state) distancesThere(cut size) (sums []size, ok bool, err error) {
 		z, in2 := c.tilt.plainly()
 		radius[j], tilt[j], ok = r, z, ok && in && in2
 	}
+	image := plainlyAll(t.image, &ok)
 	if !ok {
-		return nil, false, nil
+		return nil, nil, false, nil
 	}
-	list, largest, ok, err := t.away.bounds.Distances(t.s.Config(), radius, tilt, base)
+	list, ok, err := t.away.bounds.Distances(t.s.Config(), radius, tilt, image, base)
 	if err != nil || !ok {
-		return nil, false, err
+		return nil, nil, false, err
 	}
-	sums = make([]size, n)
-	for j, x := range list {
-		if largest[j] > 0 { // terms below 2^-1022 may be 0
+	sums, pull = make([]size, n), make([]size, n)
+	for j := range n {
+		x, y := list[0][j], list[2][j]
+		if list[1][j] > 0 { // terms below 2^-1022 may be 0
 			x += 0x1p-980
+			if image != nil {
+				y += 0x1p-980
+			}
 		}
-		if !(x < math.Inf(1)) {
-			return nil, false, nil
+		if !(x < math.Inf(1) && y < math.Inf(1)) {
+			return nil, nil, false, nil
 		}
-		sums[j] = sized(x * t.raised())
+		sums[j], pull[j] = sized(x*t.raised()), sized(y*t.raised())
 	}
-	return sums, true, nil
+	return sums, pull, true, nil
 }
 
 // decideThere rounds all wanted vectors on the GPU, for X + D with errors far. It is not ok, and
 // stores nothing, unless that decides all entries.
-//
-// A decided entry exceeds its error, 2^Err, and is not replaced by 0 if that exceeds least.
 func (e *solver) decideThere(t *state, links []link, d num.Mat, far []size) (ok bool, err error) {
 	h := t.away.there
 	gpu, ok := place.Part[place.Spectra](h.at)
-	newton, ok2 := place.Part[place.Newton](h.at)
-	if !ok || !ok2 || e.left != nil || d.OnHost() {
+	if !ok || d.OnHost() {
 		return false, nil
 	}
 	y := e.enclosure(t, d, far)
-	for p, j := range t.order {
-		if v := &e.columns[p]; e.outside[p] != outside && (v.done || v.open != nil || !single(links, p) || y.Err[j]+y.Right[j] < e.least()+8) {
-			return false, nil
-		}
-	}
 	signs, err := gpu.Signs(t.s.Config(), t.x, d, y.Err)
 	if err != nil {
 		return false, err
 	}
+	if ok, err = e.roundThere(t, links, y, signs, e.vectorBits, e.vectors, e.columns); err != nil || !ok {
+		return false, err
+	}
+	for p, j := range t.order {
+		e.columns[p].negated = int(signs[j])
+	}
+	return true, nil
+}
+
+// roundThere rounds the wanted columns of X + D, where they are on the GPU, into z of the host, with
+// the given signs. It is not ok, and stores nothing, unless the errors decide all entries.
+//
+// A decided entry exceeds its error, 2^Err, and is not replaced by 0 if that exceeds least.
+func (e *solver) roundThere(t *state, links []link, y *bound.Nearly, signs []int32, bits int, z num.Mat, columns []column) (ok bool, err error) {
+	h := t.away.there
+	gpu, ok1 := place.Part[place.Spectra](h.at)
+	newton, ok2 := place.Part[place.Newton](h.at)
+	fetcher, ok3 := place.Part[place.Fetcher](h.at)
+	if !ok1 || !ok2 || !ok3 {
+		return false, nil
+	}
 	order, negated := make([]int32, t.n), make([]int32, t.n)
 	for p, j := range t.order {
 		order[p], negated[p] = int32(j), signs[j]
-		if e.outside[p] != outside && signs[j] == 0 {
+		if v := &columns[p]; e.outside[p] != outside &&
+			(v.done || v.open != nil || !single(links, p) || y.Err[j]+y.Right[j] < e.least()+8 || signs[j] == 0) {
 			return false, nil
 		}
 	}
-	z, err := h.room(t.s, e.f, t.n, t.n)
+	rounded, err := h.room(t.s, e.f, z.Rows, t.n)
 	if err != nil {
 		return false, err
 	}
-	defer z.Free()
-	left, err := newton.Sum(t.s.Config(), place.Sum{X: t.x, D: d, Bits: e.vectorBits, Errors: y.Err, Cols: y.Right}, z)
+	defer rounded.Free()
+	left, err := newton.Sum(t.s.Config(), place.Sum{X: y.X, D: y.D, Bits: bits, Errors: y.Err, Cols: y.Right}, rounded)
 	if err != nil || left > 0 {
 		return false, err
 	}
-	sorted, err := h.room(t.s, e.f, t.n, t.n)
+	sorted, err := h.room(t.s, e.f, z.Rows, t.n)
 	if err != nil {
 		return false, err
 	}
 	defer sorted.Free()
-	if err := gpu.Columns(t.s.Config(), z, order, negated, sorted); err != nil {
+	if err := gpu.Columns(t.s.Config(), rounded, order, negated, sorted); err != nil {
 		return false, err
 	}
-	fetcher, ok := place.Part[place.Fetcher](h.at)
-	if !ok {
-		return false, nil
-	}
-	if err := fetcher.Fetch(t.s.Config(), e.vectors, sorted); err != nil {
+	if err := fetcher.Fetch(t.s.Config(), z, sorted); err != nil {
 		return false, err
 	}
-	for p := range e.columns {
-		if e.outside[p] != outside {
-			e.columns[p].negated, e.columns[p].done = int(negated[p]), true
-		}
+	for p := range columns {
+		columns[p].done = columns[p].done || e.outside[p] != outside
 	}
 	return true, nil
+}
+
+// decideLeftThere rounds all wanted left vectors on the GPU, as leftEnclosure does it on the host.
+// It is not ok, and stores nothing, unless that decides all entries, and there are no vectors
+// beside σ = 0.
+func (e *solver) decideLeftThere(t *state, links []link, d num.Mat, pull []size) (ok bool, err error) {
+	s, h, n, m := e.s, t.away.there, e.n, e.p.a.Rows
+	newton, ok := place.Part[place.Newton](h.at)
+	if !ok || e.zeros > 0 || e.left.more > 0 {
+		return false, nil
+	}
+	bits := e.vectorBits + 8
+	frobenius, err := e.frobenius()
+	if err != nil {
+		return false, err
+	}
+	y := &bound.Nearly{Right: make([]int64, n), Err: make([]int64, n)}
+	inverse, signs := num.NewMat(call.MP(bits+16), n, 1), make([]int32, n)
+	for p, j := range t.order {
+		v, far := t.leftError(j, pull[j], frobenius, bits)
+		if v == nil {
+			return false, nil
+		}
+		inverse.SetBig(j, 0, v)
+		y.Err[j], signs[j] = max(far.e, -int64(bits)), int32(e.columns[p].negated)
+	}
+	var all []num.Mat
+	defer func() {
+		for _, z := range all {
+			z.Free()
+		}
+	}()
+	kept := func(z num.Mat, err error) (num.Mat, error) {
+		if err == nil {
+			all = append(all, z)
+		}
+		return z, err
+	}
+	x, err := kept(h.room(s, call.MP(bits), n, n))
+	if err != nil {
+		return false, err
+	}
+	if left, err := newton.Sum(s.Config(), place.Sum{X: t.x, D: d, Bits: bits}, x); err != nil || left > 0 {
+		return false, err
+	}
+	w, err := kept(h.room(s, call.MP(bits), m, n))
+	if err != nil {
+		return false, err
+	}
+	if err := s.Gemm(1, h.a, x, 0, num.Mat{}, w); err != nil {
+		return false, err
+	}
+	// The columns of w are scaled by a product with a diagonal matrix.
+	list, err := kept(place.On(h.at, inverse))
+	if err != nil {
+		return false, err
+	}
+	diagonal, err := kept(place.NewMat(h.at, inverse.Format(), n, n))
+	if err != nil {
+		return false, err
+	}
+	if odd, err := newton.Shift(s.Config(), list, nil, nil, diagonalOf(diagonal), nil); err != nil || odd > 0 {
+		return false, err
+	}
+	if y.X, err = kept(h.room(s, call.MP(bits), m, n)); err != nil {
+		return false, err
+	}
+	if err := s.Gemm(1, w, diagonal, 0, num.Mat{}, y.X); err != nil {
+		return false, err
+	}
+	if y.D, err = kept(place.NewMat(h.at, call.MP(24), m, n)); err != nil {
+		return false, err
+	}
+	return e.roundThere(t, links, y, signs, bits, e.left.vectors, e.left.columns)
 }

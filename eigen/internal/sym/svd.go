@@ -113,39 +113,52 @@ func (e *solver) leftEnclosure(t *state, y *bound.Nearly, pull []size) (*leftSid
 		return nil, err
 	}
 	s.Drop(x)
-	norms, err := columnNorms(s, e.p.a)
+	frobenius, err := e.frobenius()
 	if err != nil {
 		return nil, err
 	}
-	var frobenius size
-	for _, v := range norms {
-		frobenius = frobenius.add(v.mul(v))
-	}
-	frobenius = frobenius.sqrt()
 	l := &leftSide{far: make([]size, n)}
 	l.y = &bound.Nearly{X: w, D: s.MatrixHere(call.MP(24), m, n), Words: call.WordsFor(bits), Left: make([]int64, m), Right: make([]int64, n), Err: make([]int64, n)}
 	rooms := make([]scratch, s.Threads)
 	return l, par.For(s.Ctx, s.Threads, n, func(worker, j int) {
-		c := &t.clusters[t.of[j]]
-		rad := c.radius.add(c.spread.times(3)).add(t.dLost[j])
-		low := lowerOfBig(t.d[j]).lower(rad)
-		if t.d[j].Sign() <= 0 || low.zero() {
-			l.far[j], l.y.Err[j] = power(8), 8
+		inverse, far := t.leftError(j, pull[j], frobenius, bits)
+		if l.far[j] = far; inverse == nil {
+			l.y.Err[j] = far.e - 1
 			return
 		}
-		p := uint(bits + 16)
-		inverse := new(big.Float).SetPrec(p).Sqrt(new(big.Float).SetPrec(p).Set(t.d[j]))
-		inverse.Quo(big.NewFloat(1), inverse)
 		b := &rooms[worker]
 		for i := range m {
-			b.write(w, i, j, cleared(&b.y, p).Mul(b.read(&b.x, w, i, j), inverse))
+			b.write(w, i, j, cleared(&b.y, inverse.Prec()).Mul(b.read(&b.x, w, i, j), inverse))
 		}
-		// x is rounded, with ‖x‖ ≤ 3/2, and w twice.
-		sigma := lowerOfRoot(low)
-		rounding := frobenius.shifted(int64(3 - bits)).over(sigma)
-		l.far[j] = pull[j].over(sigma).add(rounding).add(rad.over(low)).add(power(int64(3 - bits)))
 		l.y.Err[j] = max(l.far[j].e, -int64(bits))
 	})
+}
+
+// frobenius bounds the Frobenius norm of C.
+func (e *solver) frobenius() (z size, err error) {
+	norms, err := columnNorms(e.s, e.p.a)
+	for _, v := range norms {
+		z = z.add(v.mul(v))
+	}
+	return z.sqrt(), err
+}
+
+// leftError returns 1/σ' for column j, with 16 bits more than the given ones, and a bound of the
+// error of w/σ', where x, w and w/σ' are rounded to the given bits and 1/2 ≤ ‖x‖ ≤ 3/2. It returns
+// nil, and a large error, if σ may be 0.
+func (t *state) leftError(j int, pull, frobenius size, bits int) (inverse *big.Float, far size) {
+	c := &t.clusters[t.of[j]]
+	rad := c.radius.add(c.spread.times(3)).add(t.dLost[j])
+	low := lowerOfBig(t.d[j]).lower(rad)
+	if t.d[j].Sign() <= 0 || low.zero() {
+		return nil, power(8)
+	}
+	p := uint(bits + 16)
+	inverse = new(big.Float).SetPrec(p).Sqrt(new(big.Float).SetPrec(p).Set(t.d[j]))
+	inverse.Quo(big.NewFloat(1), inverse)
+	sigma := lowerOfRoot(low)
+	rounding := frobenius.shifted(int64(3 - bits)).over(sigma)
+	return inverse, pull.over(sigma).add(rounding).add(rad.over(low)).add(power(int64(3 - bits)))
 }
 
 // lowerOfRoot returns a lower bound of the root of a lower bound x > 0.

@@ -509,15 +509,20 @@ func fewer(s *call.Run, n, entries int) (end func()) {
 // bits, and with settling also the others. It returns D, which is on the host if X is.
 func (e *solver) decideVectors(t *state, d num.Mat, wide int, settling bool) (num.Mat, error) {
 	links := e.links(t)
-	if t.away != nil && !settling && e.left == nil {
-		far, _, err := t.distances(wide)
+	if t.away != nil && !settling {
+		far, pull, err := t.distances(wide)
 		if err != nil {
 			return d, err
 		}
-		if far != nil {
-			if ok, err := e.decideThere(t, links, d, far); ok || err != nil && !declined(err) {
-				return d, err
-			}
+		ok := far != nil
+		if ok {
+			ok, err = e.decideThere(t, links, d, far)
+		}
+		if ok && e.left != nil {
+			ok, err = e.decideLeftThere(t, links, d, pull)
+		}
+		if ok || err != nil && !declined(err) {
+			return d, err
 		}
 	}
 	d, err := t.brought(e.p, d)

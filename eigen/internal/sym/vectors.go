@@ -26,10 +26,10 @@ func (t *state) distances(bits int) (z, pull []size, err error) {
 	n := t.n
 	z, pull = make([]size, n), make([]size, n)
 	cut := power(int64(2 - t.places)).add(power(int64(1 - bits)))
-	var sums []size
+	var sums, pulls []size
 	if t.away != nil {
 		var ok bool
-		if sums, ok, err = t.distancesThere(cut); err != nil || !ok {
+		if sums, pulls, ok, err = t.distancesThere(cut); err != nil || !ok {
 			return nil, nil, err
 		}
 	}
@@ -44,7 +44,7 @@ func (t *state) distances(bits int) (z, pull []size, err error) {
 		}
 		var sum, own size
 		if t.away != nil {
-			sum, own = sums[j], t.away.own[j]
+			sum, pull[j], own = sums[j], pulls[j], t.away.own[j]
 		} else {
 			var ok bool
 			if sum, pull[j], ok = t.plainDistance(j, c, rad, cut); !ok {

@@ -13,7 +13,7 @@ type Spectra struct {
 	FS, FR                               cuda.Pointer
 	LongS, LostS                         cuda.Pointer
 	Hi, Lo, Last, Size, Lost, RowS, RowR cuda.Pointer
-	Radius, Tilt, To, Failed             cuda.Pointer
+	Radius, Tilt, Image, To, Failed      cuda.Pointer
 	Alpha, Cut                           float64
 	N, _                                 int32
 }

@@ -94,12 +94,12 @@ func (z *residuals) Correction(c place.Config, e num.Mat) (ok bool, err error) {
 	return ok, err
 }
 
-func (z *residuals) Distances(c place.Config, radius, tilt []float64, cut float64) (sums, largest []float64, ok bool, err error) {
+func (z *residuals) Distances(c place.Config, radius, tilt, image []float64, cut float64) (list [3][]float64, ok bool, err error) {
 	err = z.at.do(c.Ctx, func(s *cuda.Stream) error {
-		sums, largest, ok, err = z.Residuals.Distances(s, radius, tilt, cut)
+		list, ok, err = z.Residuals.Distances(s, radius, tilt, image, cut)
 		return err
 	})
-	return sums, largest, ok, err
+	return list, ok, err
 }
 
 func (p *gpus) Signs(c place.Config, x, d num.Mat, errors []int64) (signs []int32, err error) {

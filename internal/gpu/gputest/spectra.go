@@ -145,7 +145,7 @@ func refSpectraDistances(l *fake.Launch, g abi.Spectra) {
 		fs, fr := z.fs[j*n:(j+1)*n], z.fr[j*n:(j+1)*n]
 		r, tilt := z.radius[j], z.tilt[j]
 		large := (z.size[j] + r) * (1 + 0x1p-50)
-		sum, largest := 0.0, 0.0
+		sum, largest, pull := 0.0, 0.0, 0.0
 		for k := range n {
 			if k == j {
 				continue
@@ -161,8 +161,11 @@ func refSpectraDistances(l *fake.Launch, g abi.Spectra) {
 			v *= inverse
 			largest = max(largest, v)
 			sum += float64(v * v)
+			if g.Image != 0 {
+				pull += float64(fake.Slice[float64](l, g.Image, n)[k] * v)
+			}
 		}
-		z.to[j], z.to[j+n] = sum, largest
+		z.to[j], z.to[j+n], z.to[j+2*n] = sum, largest, pull
 	}
 }
 

@@ -23,8 +23,8 @@ const (
 	ofLongS = iota
 	ofLostS
 	ofQuotients                   // 7 lists
-	ofRadius    = ofQuotients + 7 // and the tilt
-	ofResults   = ofRadius + 2    // 6 lists, and behind them whether an operation failed
+	ofRadius    = ofQuotients + 7 // the tilt and the image
+	ofResults   = ofRadius + 3    // 6 lists, and behind them whether an operation failed
 	allLists    = ofResults + 6
 )
 
@@ -127,17 +127,23 @@ func (z *Residuals) Correction(s *cuda.Stream, e mem.Matrix) (ok bool, err error
 }
 
 // Distances implements place.Residuals.
-func (z *Residuals) Distances(s *cuda.Stream, radius, tilt []float64, cut float64) (sums, largest []float64, ok bool, err error) {
-	z.s, z.g.Cut = s, cut
-	if err := z.begin(z.g.Radius, radius, tilt); err != nil {
-		return nil, nil, false, err
+func (z *Residuals) Distances(s *cuda.Stream, radius, tilt, image []float64, cut float64) (list [3][]float64, ok bool, err error) {
+	z.s, z.g.Cut, z.g.Image = s, cut, 0
+	if image != nil {
+		z.g.Image = z.list(ofRadius + 2)
+	}
+	if err := z.begin(z.g.Radius, radius, tilt, image); err != nil {
+		return list, false, err
 	}
 	n := int(z.g.N)
 	if err := z.spectra("spectraDistances", n, 1, z.g); err != nil {
-		return nil, nil, false, err
+		return list, false, err
 	}
-	all, ok, err := z.results(2)
-	return all[:n], all[n:], ok, err
+	all, ok, err := z.results(len(list))
+	for i := range list {
+		list[i] = all[i*n : (i+1)*n]
+	}
+	return list, ok, err
 }
 
 // Signs implements place.Spectra.

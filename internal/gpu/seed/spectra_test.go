@@ -82,8 +82,10 @@ func testSpectra(t *testing.T, dev *cuda.Device, large int) {
 		longS, lostS := list(small(0)), list(small(-150))
 		radius, tilt := list(small(-100)), list(small(-50))
 		const cut = 0x1p-70
-		var squares, sums, largest []float64
+		var squares []float64
 		var lists [6][]float64
+		var far [3][]float64
+		image := list(small(-3))
 		e, x := num.NewMat(gputest.MP(bits), n, n), num.NewMat(num.Float64, n, n)
 		errors := make([]int64, n)
 		for j := range errors {
@@ -109,7 +111,7 @@ func testSpectra(t *testing.T, dev *cuda.Device, large int) {
 			if lists, ok, err = z.Couplings(s, q); err != nil || !ok {
 				t.Fatalf("trial %d: couplings: %v, %v", trial, ok, err)
 			}
-			if sums, largest, ok, err = z.Distances(s, radius, tilt, cut); err != nil || !ok {
+			if far, ok, err = z.Distances(s, radius, tilt, image, cut); err != nil || !ok {
 				t.Fatalf("trial %d: distances: %v, %v", trial, ok, err)
 			}
 			to := on(e)
@@ -189,7 +191,7 @@ func testSpectra(t *testing.T, dev *cuda.Device, large int) {
 			for c := range want {
 				want[c] = bigOf(0)
 			}
-			distances := bigOf(0)
+			distances, pull := bigOf(0), bigOf(0)
 			for k := range n {
 				if k == j {
 					continue
@@ -207,13 +209,15 @@ func testSpectra(t *testing.T, dev *cuda.Device, large int) {
 				v = plus(v, times(bigOf(longS[min(j, k)]), bigOf(lostS[max(j, k)])))
 				v.Quo(v, gap(k))
 				distances.Add(distances, times(v, v))
+				pull.Add(pull, times(v, bigOf(image[k])))
 			}
 			for c, z := range want {
 				near("coupling", 10*j+c, lists[2+c][j], z)
 			}
-			near("distance", j, sums[j], distances)
-			if w, _ := distances.Float64(); largest[j]*largest[j] > 1.01*w || largest[j] == 0 && w > 0 {
-				t.Fatalf("trial %d: the largest distance of column %d is %g, the squares are %g", trial, j, largest[j], w)
+			near("distance", j, far[0][j], distances)
+			near("pull", j, far[2][j], pull)
+			if w, _ := distances.Float64(); far[1][j]*far[1][j] > 1.01*w || far[1][j] == 0 && w > 0 {
+				t.Fatalf("trial %d: the largest distance of column %d is %g, the squares are %g", trial, j, far[1][j], w)
 			}
 			for k := range j + 1 {
 				r, half := rm.Big(k, j), bigOf(0.5)

@@ -25,14 +25,15 @@
 struct spectra {
 	vectors s, r; // rows, of MP, upper triangles: S and R
 	u64 fs, fr;   // double: bounds of all entries of S and R, by columns
-	// double, n numbers each. S differs from the exact one by longS[i] lostS[j], i <= j.
+	// double, n numbers each; S differs from the exact one by longS[i] lostS[j], i <= j
 	u64 longS, lostS;
-	// d = hi + lo + last: the Rayleigh quotients, in error by 2^-140 |d|; a bound size of |d| and a
-	// bound lost of the error as a quotient; the 2-norms of rows of S and R without the diagonal
+	// d = hi + lo + last: the Rayleigh quotients, in error by 2^-140 |d|; a bound size of |d| and
+	// a bound lost of the error as a quotient; the 2-norms of rows of S and R without the diagonal
 	u64 hi, lo, last, size, lost, rowS, rowR;
-	u64 radius, tilt; // double: bounds of the enclosures
+	// double: bounds of the enclosures, and of the 2-norms of the columns of C X or null
+	u64 radius, tilt, image;
 	u64 to;           // double: results, lists of n numbers
-	u64 failed;       // u32: not 0 if a number is out of range or a pair of columns is not separated
+	u64 failed;       // u32: not 0: a number is out of range, or a pair of columns not separated
 	double alpha;     // bounds the norm of R
 	double cut;       // the relative error of the entries of E
 	int n, pad;
@@ -217,14 +218,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) spectraCouplings(const __g
 	}
 }
 
-// spectraDistances computes the sum of the squares of the distances of column j, and the largest of
-// them. Block x has column x.
+// spectraDistances computes the sum of the squares of the distances of column j, the largest of
+// them, and the sum of the distances times image. Block x has column x.
 extern "C" __global__ void __launch_bounds__(THREADS) spectraDistances(const __grid_constant__ spectra g)
 {
 	int j = blockIdx.x;
 	i64 n = g.n;
 	const double *fs = (const double *)g.fs + j * n, *fr = (const double *)g.fr + j * n;
-	double r = at(g.radius, j), tilt = at(g.tilt, j), large = (at(g.size, j) + r) * (1 + 0x1p-50), sum = 0, largest = 0;
+	double r = at(g.radius, j), tilt = at(g.tilt, j), large = (at(g.size, j) + r) * (1 + 0x1p-50), sum = 0, largest = 0, pull = 0;
 	bool ok = true;
 	for (int k = threadIdx.x; k < g.n; k += THREADS) {
 		if (k == j)
@@ -239,14 +240,18 @@ extern "C" __global__ void __launch_bounds__(THREADS) spectraDistances(const __g
 		v *= inverse;
 		largest = larger(largest, v);
 		sum += v * v;
+		if (g.image)
+			pull += at(g.image, k) * v;
 	}
 	if (!ok)
 		fail(g.failed);
 	sum = total(sum);
+	pull = total(pull);
 	largest = most(largest);
 	if (threadIdx.x == 0) {
 		((double *)g.to)[j] = sum;
 		((double *)g.to)[j + n] = largest;
+		((double *)g.to)[j + 2 * n] = pull;
 	}
 }
 
