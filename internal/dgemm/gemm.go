@@ -110,19 +110,19 @@ func (w *worker) subtract(c, a, b matrix) error {
 	for h := 0; h < a.cols; h += length {
 		k := min(length, a.cols-h)
 		w.a, w.b = room(w.a, panelsA*mr*k), room(w.b, panelsB*nr*k)
-		some := 16 // panels a call
-		if threads > 1 && panelsA+panelsB < 2*some*threads {
-			some = 4
+		someA, someB := 16, 16 // panels a call
+		if threads > 1 && panelsA+panelsB < 32*threads {
+			someA, someB = 8, 4
 		}
-		partsA, partsB := (panelsA+some-1)/some, (panelsB+some-1)/some
+		partsA, partsB := (panelsA+someA-1)/someA, (panelsB+someB-1)/someB
 		err := par.For(w.ctx, threads, partsA+partsB, func(_, part int) {
 			if part < partsA {
-				first, last := part*some, min(panelsA, (part+1)*some)
+				first, last := part*someA, min(panelsA, (part+1)*someA)
 				packRows(w.a[first*mr*k:last*mr*k], mr, a.view(first*mr, min(m, last*mr), h, h+k))
 				return
 			}
 			part -= partsA
-			for p := part * some; p < min(panelsB, (part+1)*some); p++ {
+			for p := part * someB; p < min(panelsB, (part+1)*someB); p++ {
 				packCols(w.b[p*nr*k:(p+1)*nr*k], nr, b.view(h, h+k, p*nr, min(n, (p+1)*nr)))
 			}
 		})

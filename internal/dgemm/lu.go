@@ -132,10 +132,20 @@ func exchange(a matrix, pivots []int) {
 	}
 }
 
-// luColumns factors a few columns.
+// luColumns factors up to few columns, one after the other. A column first subtracts its products
+// with the columns before it.
 func luColumns(a matrix, pivots []int, least float64) {
+	var room [few]float64
 	for k := range a.cols {
-		column := a.data[k*a.ld:][:a.rows]
+		column, minus := a.data[k*a.ld:][:a.rows], room[:k] // minus row k of U
+		for j := range minus {
+			u := column[j]
+			for i, v := range minus[:j] {
+				u = math.FMA(v, a.data[j+i*a.ld], u)
+			}
+			column[j], minus[j] = u, -u
+		}
+		Combine(a.data[k:], a.ld, minus, column[k:])
 		if pivots != nil {
 			pivots[k] = largest(column, k)
 			for j := range a.cols {
@@ -150,10 +160,6 @@ func luColumns(a matrix, pivots []int, least float64) {
 		below := column[k+1:]
 		for i := range below {
 			below[i] *= scale
-		}
-		for j := k + 1; j < a.cols; j++ {
-			other := a.data[j*a.ld:][:a.rows]
-			Axpy(-other[k], below, other[k+1:])
 		}
 	}
 }

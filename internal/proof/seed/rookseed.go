@@ -88,10 +88,10 @@ func NewRookSeed(s *call.Run, a num.Mat, by scale.Scaling) (*RookSeed, error) {
 func (r *RookSeed) store(k int) {
 	const rows = 16 // rows at a time
 	n, first := len(r.X), k-r.width
-	for i := first; i < n; i += rows {
+	for from := first; from < n; from += rows {
 		for p := range r.width {
 			l := r.l[p*n:][:n]
-			for i := max(i, r.below[p]); i < min(i+rows, n); i++ {
+			for i := max(from, r.below[p]); i < min(from+rows, n); i++ {
 				r.X[i][first+p] = l[i]
 			}
 		}

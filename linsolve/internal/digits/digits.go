@@ -234,10 +234,10 @@ const (
 	// rowsAhead is how many rows of U all later panels process together, as soon as their pivots
 	// are known: a multiple of the lanes. Sums over these rows begin for as many columns.
 	rowsAhead = 64
-	// panelsAhead is the number of panels, and rowsBegun the number of rows, that a thread
-	// processes at a time, so that they share rows of L in its cache.
-	panelsAhead = 2
-	rowsBegun   = 16
+	// panelsAhead is the largest number of panels, and rowsBegun of rows, that a thread processes
+	// at a time, so that they share rows of L and of U in its cache.
+	panelsAhead = 4
+	rowsBegun   = 32
 	// chunkWords is about the number of words of U, some rows of a panel, that stay in the
 	// first-level cache while they are multiplied by several rows of L.
 	chunkWords = 1 << 12
@@ -310,10 +310,12 @@ func (t *digitPanel) begin(known int) error {
 	if size := (last - first) * n * t.Size(); len(t.begun) < size {
 		t.begun = make([]int64, size)
 	}
-	groups, rows := (last-first+panelsAhead-1)/panelsAhead, (n-known+rowsBegun-1)/rowsBegun
+	groups := (last - first + panelsAhead - 1) / panelsAhead
+	some := min(max((n-known)*groups/(2*t.s.Threads), count), rowsBegun) // two tasks a thread
+	rows := (n - known + some - 1) / some
 	return par.For(t.s.Ctx, t.s.Threads, groups*rows, func(_, task int) {
-		p0, i0 := first+task%groups*panelsAhead, known+task/groups*rowsBegun
-		p1, i1 := min(p0+panelsAhead, last), min(i0+rowsBegun, n)
+		p0, i0 := first+task%groups*panelsAhead, known+task/groups*some
+		p1, i1 := min(p0+panelsAhead, last), min(i0+some, n)
 		for p := p0; p < p1; p++ {
 			for i := i0; i < i1; i++ {
 				clear(t.begunSums(p, i))
@@ -385,9 +387,10 @@ func (t *digitPanel) eliminate(p int) (done int, err error) {
 	}
 	large := make([]bool, s.Threads)
 	later := len(t.prefix) - p - 1
-	err = par.For(s.Ctx, s.Threads, (later+panelsAhead-1)/panelsAhead, func(worker, k int) {
-		from := p + 1 + k*panelsAhead
-		if !t.aboveAll(from, min(from+panelsAhead, len(t.prefix)), next-rowsAhead, next, t.workers[worker]) {
+	some := min(max(later/(2*s.Threads), 1), panelsAhead) // two tasks a thread
+	err = par.For(s.Ctx, s.Threads, (later+some-1)/some, func(worker, k int) {
+		from := p + 1 + k*some
+		if !t.aboveAll(from, min(from+some, len(t.prefix)), next-rowsAhead, next, t.workers[worker]) {
 			large[worker] = true
 		}
 	})
