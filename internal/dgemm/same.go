@@ -27,7 +27,8 @@ func microFused(c []float64, ldc int, a, b []float64, k int) {
 
 // SubtractSame sets C -= A B for an m x n matrix C and k columns of A, with the given leading
 // dimensions. The result is the same on every machine, except for signs of zeros: 256 products at a
-// time are summed from 0 by fused multiply-adds, in order, and then added to C.
+// time are summed from 0 by fused multiply-adds, in order, and then added to C. It is exact for
+// integers whose partial sums stay below 2^53.
 func SubtractSame(ctx context.Context, threads, m, n, k int, c []float64, ldc int, a []float64, lda int, b []float64, ldb int) error {
 	w := newWorker(ctx, threads)
 	defer w.free()

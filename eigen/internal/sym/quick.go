@@ -339,7 +339,7 @@ func (q *quick) multiply(r *quickRoom, j0, j1 int) {
 	rows := m.count * n
 	sums := r.sums[:2*(j1-j0)*rows]
 	clear(sums)
-	if dgemm.SubtractIntegers(q.s.Ctx, rows, 2*(j1-j0), n, sums, rows, m.negative, rows, r.digits, n) != nil {
+	if dgemm.SubtractSame(q.s.Ctx, 1, rows, 2*(j1-j0), n, sums, rows, m.negative, rows, r.digits, n) != nil {
 		return // the context is done, which the caller finds
 	}
 	for j := j0; j < j1; j++ {
