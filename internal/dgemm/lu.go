@@ -193,12 +193,13 @@ func Subtract(ctx context.Context, threads, n int, c, a, b []float64) error {
 	return w.subtract(square(c), square(a), square(b))
 }
 
-// SubtractIntegers sets C -= A B for an m x n matrix C and k columns of A, with the given leading
-// dimensions, on one thread. The result is exact for integers whose partial sums stay below 2^53.
-func SubtractIntegers(ctx context.Context, m, n, k int, c []float64, ldc int, a []float64, lda int, b []float64, ldb int) error {
+// SubtractIntegers sets C -= A B for an m x n matrix C and an m x k matrix A, on one thread. The
+// leading dimensions are numbers of rows. The result is exact for integers whose partial sums stay
+// below 2^53.
+func SubtractIntegers(ctx context.Context, m, n, k int, c, a, b []float64) error {
 	w := newWorker(ctx, 1)
 	defer w.free()
-	return w.subtract(matrix{m, n, ldc, c}, matrix{m, k, lda, a}, matrix{k, n, ldb, b})
+	return w.subtract(matrix{m, n, m, c}, matrix{m, k, m, a}, matrix{k, n, k, b})
 }
 
 // SubtractPart sets C -= A B, where A is a part of the columns of an n x n matrix, from column

@@ -159,7 +159,7 @@ func TestSliced(t *testing.T) {
 			z[i] = number(int64(m.bits)).Int64()
 			digits[i], digits[n+i] = m.cut(z[i])
 		}
-		if err := dgemm.SubtractIntegers(t.Context(), m.count*n, 2, n, sums, m.count*n, m.negative, m.count*n, digits, n); err != nil {
+		if err := dgemm.SubtractIntegers(t.Context(), m.count*n, 2, n, sums, m.negative, digits); err != nil {
 			t.Fatal(err)
 		}
 		for i := range n {
