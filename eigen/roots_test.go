@@ -164,7 +164,7 @@ func roundsTo(f halfulp.Format, x *big.Float) (lo, hi *big.Rat, closed bool) {
 		lo, hi, closed = roundsTo(f, new(big.Float).Neg(x))
 		return hi.Neg(hi), lo.Neg(lo), closed
 	}
-	p, lowest := f.Bits(), -1<<40
+	p, lowest := f.Bits(), math.MinInt32
 	switch f {
 	case halfulp.Float32:
 		lowest = -149
