@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
-	"slices"
 
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
@@ -28,24 +27,33 @@ func (s *run) floatInverse(w *words) (*floatInverse, error) {
 	x := make([]uint64, len(w.negative))
 	for i := range 4 {
 		of, q := productOfThree(i)
-		w.residues(of, x)
-		z := residueFloats{f: floatField{float64(q[0]), 1 / float64(q[0])}}
-		c := make([]float64, len(x))
-		for i := range n {
-			for j := range n {
-				c[i+j*n] = z.f.value(x[i*n+j])
+		f := floatField{float64(q[0]), 1 / float64(q[0])}
+		c := make([]float64, n*n)
+		if w.bits <= 53 {
+			for i, x := range w.magnitudes {
+				v := f.reduced(float64(x))
+				if w.negative[i] != 0 {
+					v = -v
+				}
+				c[i/n+i%n*n] = v
+			}
+		} else {
+			w.residues(of, x)
+			for i, x := range x {
+				c[i/n+i%n*n] = f.value(x)
 			}
 		}
-		if det, err := s.invertFloats(z.f, n, c); det != 0 || err != nil {
-			return &floatInverse{z.f, c, det}, err
+		if det, err := s.invertFloats(f, n, c); det != 0 || err != nil {
+			return &floatInverse{f, c, det}, err
 		}
 	}
 	return nil, nil
 }
 
 // floatLifting computes columns of the solution X of A X = B in the p-adic integers for a prime q
-// of 21 bits, as modular.Lifting does, by sums of products of floats that are exact. A step lifts a
-// group of k digits: with the inverse C of A modulo q^k, and remainders R,
+// of 21 bits by sums of products of floats that are exact. modular.Lifting does so in words, also
+// for more rows than columns, integers of any length and rows of different exponents, as linsolve
+// needs. A step lifts a group of k digits: with the inverse C of A modulo q^k, and remainders R,
 //
 //	D = C R mod q^k,  R <- (R - A D) / q^k.
 //
@@ -89,7 +97,7 @@ const plainColumns = 2
 func (z *factor) set(n, ld, group, columns int, a [][]float64) {
 	z.n, z.ld = n, ld
 	if group*columns > plainColumns {
-		z.packed = dgemm.NewStack(n, n, a, ld)
+		z.packed = dgemm.NewStack(n, n, a, ld, group*columns)
 	}
 	if group <= plainColumns {
 		for _, a := range a {
@@ -123,11 +131,11 @@ func (z *factor) negate(s *run, columns int, x []float64) error {
 		z.products = make([]float64, most)
 	}
 	clear(z.products)
-	const some = 64 // rows a call
-	threads, parts := s.Threads, (z.ld+some-1)/some
-	if z.n < 256 {
-		threads = 1
+	some, threads := 128, s.Threads // rows a call
+	if z.n < 400 || threads <= 1 {
+		some, threads = z.ld, 1
 	}
+	parts := (z.ld + some - 1) / some
 	return par.For(s.Ctx, threads, parts*len(z.plain), func(_, part int) {
 		k, i0 := part/parts, part%parts*some
 		for j := range columns {
@@ -240,10 +248,20 @@ func (l *floatLifting) digits(planes []float64, ld int, y [][]float64, carry []f
 	for j, y := range y {
 		copy(y, carry)
 		dgemm.Combine(planes, ld, l.weights[j][:(len(planes)+ld-1)/ld], y)
-		for i, x := range y {
-			y[i] = l.f.reduced(x)
-			carry[i] = l.f.quotient(x - y[i])
-		}
+		l.carried(y, carry, j == len(l.weights)-1)
+	}
+}
+
+// carried reduces y and sets carry to the quotients, unless no digit follows.
+func (l *floatLifting) carried(y, carry []float64, last bool) {
+	if last {
+		l.f.reduce(y)
+		return
+	}
+	carry = carry[:len(y)]
+	for i, v := range y {
+		y[i] = l.f.reduced(v)
+		carry[i] = l.f.quotient(v - y[i])
 	}
 }
 
@@ -294,6 +312,15 @@ func (l *floatLifting) split(words []uint64, negative bool, set func(k int, v fl
 type liftedColumn struct {
 	r      []float64   // the remainder, plane by plane
 	digits [][]float64 // minus the next ones, modulo q
+	used   [][]float64 // memory for digits
+}
+
+// free returns memory for a digit.
+func (c *liftedColumn) free() (z []float64) {
+	if n := len(c.used); n > 0 {
+		z, c.used = c.used[n-1][:0], c.used[:n-1]
+	}
+	return z
 }
 
 func (l *floatLifting) add(b []*big.Int) {
@@ -317,7 +344,8 @@ func (l *floatLifting) next() ([][]int64, error) {
 		for i := range z[k] {
 			z[k][i] = -(int64(c.digits[0][i]) + q*(int64(c.digits[1][i])+q*int64(c.digits[2][i])))
 		}
-		c.digits = c.digits[3:]
+		c.used = append(c.used, c.digits[:3]...)
+		c.digits = append(c.digits[:0], c.digits[3:]...)
 	}
 	return z, l.s.Ctx.Err()
 }
@@ -363,11 +391,8 @@ func (l *floatLifting) step() error {
 					d[i] += v
 				}
 			}
-			for i, v := range d {
-				d[i] = l.f.reduced(v)
-				l.carry[i] = l.f.quotient(v - d[i])
-			}
-			c.digits = append(c.digits, slices.Clone(d))
+			l.carried(d, l.carry, j == l.group-1)
+			c.digits = append(c.digits, append(c.free(), d...))
 		}
 	}
 	if err := l.a.negate(l.s, count, l.x); err != nil {
@@ -395,8 +420,8 @@ func (l *floatLifting) divide(c *liftedColumn, j int) {
 		if k == l.count-1 {
 			for i, x := range r {
 				v := int64(x) + l.carries[i]
-				u := v / q
-				if u*q != v {
+				u := int64(uint64(v) * l.byQ) // u q ≡ v modulo 2^64, and |u q| < 2^63
+				if u > 1<<42 || u < -1<<42 {
 					panic("rational: lifting is not exact")
 				}
 				r[i] = float64(u)

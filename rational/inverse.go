@@ -162,8 +162,8 @@ func (s *run) inverseCube(of *modular.Field, q int64, a ints) ([][]uint64, error
 }
 
 // inverseDigits returns the digits c_0 to c_(k-1) of the inverse modulo q^k of an n x n matrix
-// ∑ q^h a_h with leading dimension ld, for a known c_0. All digits are elements, and k n ≤ 2^14, so that
-// sums of k n products are below 2^53. With s_0 = I,
+// ∑ q^h a_h with leading dimension ld, for a known c_0. All digits are elements, and k n ≤ 2^14, so
+// that sums of k n products are below 2^53. With s_0 = I,
 //
 //	c_t = c_0 s_t modulo q,  s_(t+1) = (s_t - a_0 c_t) / q - ∑ a_h c_(t+1-h), 1 ≤ h ≤ t + 1.
 func (s *run) inverseDigits(f floatField, n, ld int, a [][]float64, c0 []float64, k int) ([][]float64, error) {
@@ -319,10 +319,7 @@ func (f floatField) bringPivots(n int, a []float64, order []int, k0, k1 int) (od
 			if row[0] == 0 {
 				continue
 			}
-			c := f.reduced(row[0] * by)
-			for j, x := range pivot {
-				row[j] -= c * x // may fuse: exact
-			}
+			dgemm.Axpy(-f.reduced(row[0]*by), pivot, row) // exact
 		}
 	}
 	return odd, true
@@ -358,9 +355,7 @@ func (f floatField) invertBlock(w int, a []float64) (det float64) {
 			column := a[j*w : (j+1)*w]
 			x := f.reduced(f.reduced(column[k]) * by)
 			column[k] = x
-			for i, c := range left {
-				column[i] -= c * x // may fuse: exact
-			}
+			dgemm.Axpy(-x, left, column) // exact
 		}
 	}
 	f.reduce(a)

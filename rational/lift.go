@@ -354,7 +354,10 @@ func (s *run) byDigits(a *square, b ints, i, limit int) (x [][]*big.Int, d []*bi
 			for i, c := range open {
 				c.digits = append(c.digits, digits[i])
 				if len(c.digits) >= c.next {
-					if x[c.j], d[c.j] = c.rational(l.p(), most, denominator); d[c.j] != nil {
+					if x[c.j], d[c.j], err = c.rational(s, l.p(), most, denominator); err != nil {
+						return nil, nil, err
+					}
+					if d[c.j] != nil {
 						denominator = d[c.j]
 						for _, x := range x[c.j] {
 							longest = max(longest, x.BitLen())
@@ -470,88 +473,131 @@ func (c *lifted) wait() {
 // rational returns numerators v and a denominator d, a multiple of known, with A v = d b; nil if
 // the digits prove none. All digits of the first component give d. About half of the digits prove
 // the numerators then.
-func (c *lifted) rational(p uint64, most int, known *big.Int) (v []*big.Int, d *big.Int) {
-	powers := powersOf(p)
+func (c *lifted) rational(s *run, p uint64, most int, known *big.Int) (v []*big.Int, d *big.Int, err error) {
 	all := len(c.digits)
-	x, more := c.numerator(powers, 0, all, known, most)
+	z := c.modulus(p, all, most)
+	space := new(balance)
+	x := z.reduced(c, 0, known, space)
+	more := z.denominator(x, space)
 	if more == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
-	d = known
-	if more != one {
+	if d = known; more != one {
+		z.times(x, more, space)
 		d = more.Mul(more, d)
 	}
 	need := max(x.BitLen()+most+bits.Len(uint(len(c.digits[0]))), d.BitLen()+c.top) + spare
 	if few := need/primeBits + 1; few < all {
-		if v, d := c.numerators(powers, few, d, most); v != nil {
-			return v, d
+		if v, d, err := c.numerators(s, c.modulus(p, few, most), d); v != nil || err != nil {
+			return v, d, err
 		}
 	}
-	return c.numerators(powers, all, d, most)
+	return c.numerators(s, z, d)
 }
 
 // spare is the number of bits by which numerators over d may be longer than the first one, and by
 // which d may be longer than the denominator of the first component, in a proof by few digits.
 const spare = 2 * accident
 
-// numerators is rational by the first count digits: y modulo q = p^count. With v ≡ d y the number q
-// divides every entry of A v - d b. Entries of v have so few bits that |A v| < 2^room, and |d b| <
-// 2^room, where 2^(room + 1) ≤ q. So the entries, less than q in magnitude, are 0.
-func (c *lifted) numerators(powers *powers, count int, known *big.Int, most int) (v []*big.Int, d *big.Int) {
+// numerators is rational by few digits: y modulo q = p^count. With v ≡ d y the number q divides
+// every entry of A v - d b. Entries of v have so few bits that |A v| < 2^room, and |d b| < 2^room,
+// where 2^(room + 1) ≤ q. So the entries, less than q in magnitude, are 0.
+func (c *lifted) numerators(s *run, z *modulus, known *big.Int) (v []*big.Int, d *big.Int, err error) {
 	v, d = make([]*big.Int, len(c.digits[0])), known
-	for i := range v {
-		x, more := c.numerator(powers, i, count, d, most)
-		if more == nil {
-			return nil, nil
-		}
-		if v[i] = x; more != one {
-			d = new(big.Int).Mul(d, more)
-			for _, old := range v[:i] {
-				old.Mul(old, more)
-			}
-		}
+	spaces := make([]balance, max(1, s.Threads))
+	err = par.For(s.Ctx, s.Threads, len(v), func(worker, i int) { v[i] = z.reduced(c, i, d, &spaces[worker]) })
+	if err != nil {
+		return nil, nil, err
 	}
-	_, left := c.room(powers.of(count), most)
+	more := one
 	for _, x := range v {
-		if x.BitLen() > left {
-			return nil, nil
+		if more != one {
+			x = z.times(new(big.Int).Set(x), more, &spaces[0])
+		}
+		by := z.denominator(x, &spaces[0])
+		if by == nil {
+			return nil, nil, nil
+		}
+		if by != one {
+			more = by.Mul(by, more)
 		}
 	}
-	return v, d
+	if more != one {
+		d = new(big.Int).Mul(d, more)
+		err = par.For(s.Ctx, s.Threads, len(v), func(worker, i int) { z.times(v[i], more, &spaces[worker]) })
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, x := range v {
+		if x.BitLen() > z.left {
+			return nil, nil, nil
+		}
+	}
+	if d.BitLen()+c.top > z.room {
+		return nil, nil, nil
+	}
+	return v, d, nil
 }
 
-// room returns the room of numerators, and the bits that each may have, modulo q.
-func (c *lifted) room(q *big.Int, most int) (room, left int) {
-	room = q.BitLen() - 2
-	return room, room - most - bits.Len(uint(len(c.digits[0])))
+// modulus is a power q of p, with the room that numerators have modulo q.
+type modulus struct {
+	count      int
+	powers     *powers
+	q, half    *big.Int
+	room, left int // left: bits of a numerator
 }
 
-// numerator returns the numerator of component i over the denominator d more, by count digits; nil
-// if numerators prove nothing with it.
-func (c *lifted) numerator(powers *powers, i, count int, d *big.Int, most int) (x, more *big.Int) {
+func (c *lifted) modulus(p uint64, count, most int) *modulus {
+	powers := powersOf(p)
+	powers.prepare(count)
 	q := powers.of(count)
-	room, left := c.room(q, most)
-	half := new(big.Int).Rsh(q, 1)
-	balanced := func(x *big.Int) *big.Int {
-		if x.Mod(x, q); x.Cmp(half) > 0 {
-			x.Sub(x, q)
+	room := q.BitLen() - 2
+	return &modulus{count, powers, q, new(big.Int).Rsh(q, 1), room, room - most - bits.Len(uint(len(c.digits[0])))}
+}
+
+// balance is memory for remainders.
+type balance struct{ product, quotient, rest big.Int }
+
+// times sets x to x d modulo q, at most q/2 in magnitude, and returns x.
+func (z *modulus) times(x, d *big.Int, space *balance) *big.Int {
+	y := x
+	if d.Cmp(one) != 0 {
+		y = space.product.Mul(x, d)
+	}
+	rest := &space.rest
+	space.quotient.QuoRem(y, z.q, rest)
+	switch {
+	case rest.CmpAbs(z.half) <= 0:
+		return x.Set(rest)
+	case rest.Sign() > 0:
+		return x.Sub(rest, z.q)
+	}
+	return x.Add(rest, z.q)
+}
+
+// reduced returns d times component i modulo q.
+func (z *modulus) reduced(c *lifted, i int, d *big.Int, space *balance) *big.Int {
+	return z.times(c.value(z.powers, i, 0, z.count), d, space)
+}
+
+// denominator returns 1 for a numerator x, or a number by which x becomes one modulo q; nil if
+// there is none.
+func (z *modulus) denominator(x *big.Int, space *balance) *big.Int {
+	if x.BitLen() <= z.left-accident { // a longer x may be short by accident
+		return one
+	}
+	by := denominator(x, z.q)
+	if by == nil || by.Cmp(one) == 0 {
+		if x.BitLen() > z.left {
+			return nil
 		}
-		return x
+		return one
 	}
-	x, more = c.value(powers, i, 0, count), one
-	x = balanced(x.Mul(x, d))
-	length := d.BitLen()
-	if x.BitLen() > left-accident { // a shorter x may be short by accident
-		if by := denominator(x, q); by != nil {
-			more = by
-			x = balanced(x.Mul(x, by))
-			length += by.BitLen()
-		}
+	if z.times(new(big.Int).Set(x), by, space).BitLen() > z.left || by.BitLen() > z.room {
+		return nil
 	}
-	if x.BitLen() > left || length+c.top > room {
-		return nil, nil
-	}
-	return x, more
+	return by
 }
 
 // value returns the integer with the digits of component i from first to before end.
@@ -600,7 +646,7 @@ func (c *lifted) horner(powers *powers, i, first, end int) *big.Int {
 	return z
 }
 
-// powers are powers of p.
+// powers are powers of p. Concurrent calls of value for count digits need prepare for them.
 type powers struct {
 	p     *big.Int
 	known map[int]*big.Int
@@ -613,6 +659,15 @@ func (p *powers) of(k int) *big.Int {
 		p.known[k] = new(big.Int).Exp(p.p, big.NewInt(int64(k)), nil)
 	}
 	return p.known[k]
+}
+
+// prepare computes the powers that value takes for count digits.
+func (p *powers) prepare(count int) {
+	p.of(count)
+	if count > hornerDigits {
+		p.prepare(count / 2)
+		p.prepare(count - count/2)
+	}
 }
 
 // accident is the number of bits by which a number must be shorter than expected to exclude an

@@ -377,11 +377,10 @@ func newDivisors(d *big.Int, x []*big.Int) divisors {
 		g = word128(commonWithProduct(rest, x))
 		part.Lsh(part, twos)
 	} else {
-		product, quotient := big.NewInt(1), new(big.Int)
+		product, more, quotient := big.NewInt(1), new(big.Int), new(big.Int)
 		for _, x := range x {
 			if x != nil && x.Sign() != 0 {
-				product.Mul(product, x)
-				quotient.QuoRem(product, d, product)
+				quotient.QuoRem(more.Mul(product, x), d, product)
 			}
 		}
 		rest.Set(d)

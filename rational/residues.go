@@ -322,10 +322,7 @@ func scaled(x uint64, e int) float64 {
 }
 
 // hadamard returns a bound of the bits of the determinant of a square matrix: Hadamard's bound by
-// rows or by columns.
-func (n ints) hadamard() int { return hadamard(n.bothNorms()) }
-
-// hadamard is ints.hadamard by the norms of rows and columns.
+// the norms of the rows or of the columns.
 func hadamard(rows, cols []float64) int { return int(min(total(rows), total(cols))) + 1 }
 
 // primesFor returns fields of primes that do not divide d, with a product above 2^(bits + 1):

@@ -33,6 +33,7 @@ type kernel struct {
 	// may be nil.
 	microSingle   func(c []float64, ldc int, a []float32, b []float64, k int)
 	combineSingle func(x []float32, ld int, a, y []float64)
+	narrow        *kernel // for products with three columns; only microSingle, or nil
 }
 
 var generic = &kernel{name: "generic", mr: 4, nr: 4, micro: microGeneric, triangle: triangleGeneric}

@@ -51,7 +51,7 @@ func TestSubtractSame(t *testing.T) {
 // TestStack compares with sums of products of integers, at all levels.
 func TestStack(t *testing.T) {
 	r := testseed.Rand(t, 5, 9)
-	for _, size := range [][4]int{{1, 1, 1, 1}, {2, 5, 3, 2}, {3, 17, 16, 5}, {1, 16, 256, 12}, {2, 33, 257, 13}, {5, 8, 300, 24}} {
+	for _, size := range [][4]int{{1, 1, 1, 1}, {2, 5, 3, 2}, {3, 17, 16, 5}, {1, 16, 256, 12}, {2, 33, 257, 13}, {5, 8, 300, 24}, {2, 25, 257, 3}} {
 		parts, m, n, k := size[0], size[1], size[2], size[3]
 		lda, ldb := m+1, n+2
 		random := func(n int) []float64 {
@@ -68,7 +68,7 @@ func TestStack(t *testing.T) {
 		b := random(ldb * k)
 		for _, l := range isa.Levels() {
 			restore := isa.Force(l)
-			z := NewStack(m, n, a, lda)
+			z := NewStack(m, n, a, lda, k)
 			var err error
 			for range 2 { // the second product has the memory of the first one
 				err = errors.Join(err, z.Negate(t.Context(), 2, k, b, ldb))

@@ -17,9 +17,13 @@ type Stack struct {
 	a, b, c    []float64 // the packed matrices, or nil; B, packed; the products
 }
 
-// NewStack returns the stack of m x n matrices with leading dimension lda.
-func NewStack(m, n int, a [][]float64, lda int) *Stack {
+// NewStack returns the stack of m x n matrices with leading dimension lda, for products with about
+// k columns.
+func NewStack(m, n int, a [][]float64, lda, k int) *Stack {
 	z := &Stack{k: best(), rows: m, cols: n}
+	if narrow := z.k.narrow; narrow != nil && k <= narrow.nr {
+		z.k = narrow
+	}
 	mr := z.k.mr
 	z.each = (m + mr - 1) / mr * mr
 	z.ld = len(a) * z.each

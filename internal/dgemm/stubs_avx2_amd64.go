@@ -9,10 +9,15 @@ package dgemm
 //go:noescape
 func microAVX2(c []float64, ldc int, a []float64, b []float64, k int)
 
-// microSingleAVX2 is microAVX2 for an a of single precision.
+// microSingleAVX2 is microGeneric for the tile of this kernel and an a of single precision.
 //
 //go:noescape
 func microSingleAVX2(c []float64, ldc int, a []float32, b []float64, k int)
+
+// microSingleNarrowAVX2 is microGeneric for the tile of this kernel and an a of single precision.
+//
+//go:noescape
+func microSingleNarrowAVX2(c []float64, ldc int, a []float32, b []float64, k int)
 
 // axpyAVX2 is axpyGeneric for lengths that are multiples of 8.
 //

@@ -9,7 +9,12 @@ package dgemm
 //go:noescape
 func microAVX512(c []float64, ldc int, a []float64, b []float64, k int)
 
-// microSingleAVX512 is microAVX512 for an a of single precision.
+// microSingleAVX512 is microGeneric for the tile of this kernel and an a of single precision.
 //
 //go:noescape
 func microSingleAVX512(c []float64, ldc int, a []float32, b []float64, k int)
+
+// microSingleNarrowAVX512 is microGeneric for the tile of this kernel and an a of single precision.
+//
+//go:noescape
+func microSingleNarrowAVX512(c []float64, ldc int, a []float32, b []float64, k int)

@@ -94,6 +94,9 @@ func CombineSingle(x []float32, ld int, a, y []float64) {
 		whole = len(y) &^ 7
 		k.combineSingle(x, ld, a, y[:whole])
 	}
+	if whole == len(y) {
+		return
+	}
 	for j, v := range a {
 		for i, x := range x[j*ld+whole : j*ld+len(y)] {
 			y[whole+i] += v * float64(x) // may fuse: as documented

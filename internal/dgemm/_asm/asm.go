@@ -28,6 +28,13 @@ type machine struct {
 // acc is the accumulator of vector v of column s.
 func (m *machine) acc(v, s int) VecPhysical { return m.vec(s*m.nv + v) }
 
+// narrow returns the machine with a tile of three columns.
+func (m *machine) narrow() *machine {
+	z := *m
+	z.suffix, z.nv, z.nr = "Narrow"+m.suffix, 3, 3
+	return &z
+}
+
 // temp is a register that holds no accumulator.
 func (m *machine) temp(i int) VecPhysical { return m.vec(m.nr*m.nv + i) }
 
@@ -47,6 +54,7 @@ func main() {
 			zero: func(dst VecPhysical) { VXORPD(dst, dst, dst) }}
 		m.micro(false)
 		m.micro(true)
+		m.narrow().micro(true)
 		m.axpy("axpy", false)
 		m.axpy("axpyAbs", true)
 		m.combine(false)
@@ -60,6 +68,7 @@ func main() {
 			zero: func(dst VecPhysical) { VPXORQ(dst, dst, dst) }}
 		m.micro(false)
 		m.micro(true)
+		m.narrow().micro(true)
 	default:
 		panic(fmt.Sprintf("unknown -isa %q", *isa))
 	}
@@ -73,7 +82,7 @@ func (m *machine) micro(single bool) {
 	if single {
 		width, load = 4, VCVTPS2PD
 		TEXT("microSingle"+m.suffix, NOSPLIT, "func(c []float64, ldc int, a []float32, b []float64, k int)")
-		Doc("microSingle" + m.suffix + " is micro" + m.suffix + " for an a of single precision.")
+		Doc("microSingle" + m.suffix + " is microGeneric for the tile of this kernel and an a of single precision.")
 	} else {
 		TEXT("micro"+m.suffix, NOSPLIT, "func(c []float64, ldc int, a, b []float64, k int)")
 		Doc("micro" + m.suffix + " is microGeneric for the tile of this kernel; k > 0.")
