@@ -11,9 +11,10 @@ import (
 // Det returns the determinant of the square matrix A; 1 for order 0.
 //
 // The denominator of one solution of A x = b divides the determinant of an integer matrix. The
-// quotient is determined by its residues modulo primes whose product exceeds its bound by
-// Hadamard's inequality (Abbott, Bronstein and Mulders, Fast deterministic computation of
-// determinants of dense matrices, 1999).
+// quotient is determined by its residues modulo primes whose product exceeds its bound (Abbott,
+// Bronstein and Mulders, Fast deterministic computation of determinants of dense matrices, 1999).
+// The bound is Hadamard's inequality for A X, where the triangular float64 matrix X makes the
+// columns nearly orthogonal.
 func Det(a *Matrix, opt *halfulp.Options) (*big.Rat, error) {
 	if of(a).n.rows != a.n.cols {
 		panic(errShape)

@@ -26,8 +26,9 @@ func newEuclid(r0, r1 *big.Int, most *int) *euclid {
 	}
 }
 
-// halvedBits is the number of bits from which numbers are halved recursively. It pays from 8 times
-// as many bits on.
+// halvedBits is the number of bits from which numbers are halved recursively. It pays from 16 times
+// as many bits on: of numbers of 10^5 bits the steps take 0.9 times as long as steps for words
+// alone, and of 10^6 bits 0.25 times.
 var halvedBits = 6400
 
 // denominator returns the denominator of the fraction that x probably is modulo q, nil if there is
@@ -40,7 +41,7 @@ func denominator(x, q *big.Int) (d *big.Int) {
 	e := newEuclid(new(big.Int).Set(q), new(big.Int).Mod(x, q), &most)
 	e.q = nil
 	for e.r[1].Sign() != 0 && e.r[0].BitLen() > most { // else no larger quotient follows
-		if e.r[0].BitLen() >= 8*halvedBits {
+		if e.r[0].BitLen() >= 16*halvedBits {
 			e.halve(e.r[0].BitLen()/2 + 2)
 		} else if e.several() {
 			continue
@@ -55,7 +56,8 @@ func denominator(x, q *big.Int) (d *big.Int) {
 	return e.largest[0]
 }
 
-// step takes one step, unless the next remainders or their difference have less than the given bits.
+// step takes one step, unless the next remainder, or its difference from the last one, has less than
+// the given bits.
 func (e *euclid) step(least int) bool {
 	quotient, rest := new(big.Int).QuoRem(e.r[0], e.r[1], new(big.Int))
 	if rest.BitLen() < least || e.y.Sub(e.r[1], rest).BitLen() < least {

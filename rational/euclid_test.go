@@ -83,7 +83,7 @@ func TestHalvedEuclid(t *testing.T) {
 		if x.Cmp(a) != 0 || y.Cmp(b) != 0 || e.r[0].Cmp(e.r[1]) <= 0 || b.BitLen() >= least && e.r[1].BitLen() < least || e.r[1].Sign() <= 0 && b.Sign() > 0 {
 			t.Fatalf("steps from %v, %v to %d bits: %v, factors %v %v", a, b, least, e.r, e.p, e.q)
 		}
-		halvedBits = 70 + r.IntN(30)
+		halvedBits = 66 + r.IntN(10)
 		got := denominator(b, a)
 		if (got == nil) != (want == nil) || got != nil && got.Cmp(want) != 0 {
 			t.Fatalf("%v modulo %v: denominator %v, want %v", b, a, got, want)

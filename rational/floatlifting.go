@@ -51,8 +51,9 @@ func (s *run) floatInverse(w *words) (*floatInverse, error) {
 }
 
 // floatLifting computes columns of the solution X of A X = B in the p-adic integers for a prime q
-// of 21 bits, as modular.Lifting does, by sums of products of floats that are exact. A step lifts a
-// group of k digits: with the inverse C of A modulo q^k, and remainders R,
+// of 21 bits by sums of products of floats that are exact. modular.Lifting does so in words, also
+// for more rows than columns, integers of any length and rows of different exponents, as linsolve
+// needs. A step lifts a group of k digits: with the inverse C of A modulo q^k, and remainders R,
 //
 //	D = C R mod q^k,  R <- (R - A D) / q^k.
 //
