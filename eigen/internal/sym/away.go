@@ -11,10 +11,10 @@ import (
 	"github.com/halfulp/halfulp/internal/proof/call"
 )
 
-// away is the part of a state whose matrices S, R and X are on a GPU. There all work on entries is
-// done in float64 arithmetic, as package plain does it on the host, while every column is a cluster
-// of its own and all numbers are in range. Otherwise [state.bring] copies the matrices to the host,
-// which goes on with them.
+// away is the part of a state whose matrices S, R and X are on a GPU. While every column is a
+// cluster of its own, and all numbers are in the range of plain, the GPU does all work on entries,
+// with the formulas of plain. Otherwise [state.bring] copies the matrices to the host, which goes
+// on with them.
 type away struct {
 	there  *there
 	here   num.Mat // X on the host, if it came from there
@@ -302,8 +302,8 @@ func (e *solver) decideThere(t *state, links []link, d num.Mat, far []size) (ok 
 	return true, nil
 }
 
-// roundThere rounds the wanted columns of X + D, where they are on the GPU, into z of the host, with
-// the given signs. It is not ok, and stores nothing, unless the errors decide all entries.
+// roundThere rounds the wanted columns of X + D, which are on the GPU, into z of the host, with the
+// given signs. It is not ok, and stores nothing, unless the errors decide all entries.
 //
 // A decided entry exceeds its error, 2^Err, and is not replaced by 0 if that exceeds least.
 func (e *solver) roundThere(t *state, links []link, y *bound.Nearly, signs []int32, bits int, z num.Mat, columns []column) (ok bool, err error) {

@@ -144,9 +144,11 @@ func (e *solver) seed() (x num.Mat, err error) {
 	if err != nil {
 		return num.Mat{}, err
 	}
-	v, order := []float64(nil), call.All(e.n)
+	var v []float64
+	var order []int
 	if e.p.gram {
 		v, err = singularSeed(s, a)
+		order = call.All(e.n)
 	} else {
 		v, order, err = floatSeed(s, a)
 	}

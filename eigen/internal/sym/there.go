@@ -230,8 +230,8 @@ var SeedFrom = 384
 // seed computes eigenvectors of A, or right singular vectors of C, in float64 arithmetic, as
 // columns in MP, by decreasing magnitude of the eigenvalues: the first GPU that the options name
 // reduces A to a tridiagonal matrix, and merges the large pieces of that. They stay on the GPU if
-// it is the only one. It returns a matrix without an array if they cannot be computed. The error wraps
-// place.ErrUnsupported if there is no such GPU or n is small.
+// it is the only one. It returns a matrix without an array if they cannot be computed. The error
+// wraps place.ErrUnsupported if there is no such GPU or n is small.
 func (h *there) seed(s *call.Run, p *problem) (x num.Mat, err error) {
 	n := p.a.Cols
 	if s.Set.Device.Kind != place.CUDA || n < SeedFrom {
