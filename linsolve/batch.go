@@ -57,7 +57,7 @@ func SolveBatch(a, b []*halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) 
 	if err != nil {
 		return nil, wrapped(name, err)
 	}
-	s := solveBatch{a: a, b: b, f: f, one: Solve, x: make([]*halfulp.Matrix, len(a)), errs: make([]error, len(a)), progress: par.Rising(o.Progress)}
+	s := solveBatch{a: a, b: b, f: f, one: Solve, brief: o.Stats == nil, x: make([]*halfulp.Matrix, len(a)), errs: make([]error, len(a)), progress: par.Rising(o.Progress)}
 	o.Progress, o.Stats = nil, nil
 	var alone, rest []int // systems for one thread each, and for all threads
 	for i := range a {
@@ -91,6 +91,7 @@ type solveBatch struct {
 	f        halfulp.Format
 	one      func(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error)
 	errs     []error
+	brief    bool // no statistics are requested
 	mu       sync.Mutex
 	stats    halfulp.Stats
 	done     int // systems that are done
@@ -108,9 +109,13 @@ func (s *solveBatch) alone(i int) bool {
 	return n*n*(n+k)*words <= batchWork && s.a[i].View().OnHost() && s.b[i].View().OnHost()
 }
 
-// solve solves system i and returns its statistics.
+// solve solves system i, without Stats in the options, and returns its statistics if they are
+// requested.
 func (s *solveBatch) solve(i int, opt *halfulp.Options) (st halfulp.Stats) {
-	s.x[i], s.errs[i] = s.one(s.a[i], s.b[i], s.f, opt.WithStats(&st))
+	if !s.brief {
+		opt = opt.WithStats(&st)
+	}
+	s.x[i], s.errs[i] = s.one(s.a[i], s.b[i], s.f, opt)
 	return st
 }
 

@@ -73,7 +73,9 @@ func start(name string, opt *halfulp.Options, operands ...num.Mat) (*call.Run, e
 	if err != nil {
 		return nil, wrapped(name, err)
 	}
-	return call.New(set), nil
+	s := call.New(set)
+	s.Brief = opt == nil || opt.Stats == nil
+	return s, nil
 }
 
 // returned ends routine name, and returns its result.

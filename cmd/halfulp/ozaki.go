@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/ozaki"
 )
 
@@ -186,13 +187,7 @@ func upText(x float64) string {
 	if math.IsInf(x, 1) || x != x {
 		return "none"
 	}
-	s := strconv.FormatFloat(x, 'e', 1, 64)
-	if v, err := strconv.ParseFloat(s, 64); err == nil && v >= x {
-		return s
-	}
-	exponent := s[strings.IndexByte(s, 'e'):]
-	unit, _ := strconv.ParseFloat("0.1"+exponent, 64)
-	return strconv.FormatFloat(x+float64(unit/2), 'e', 1, 64)
+	return decimal.AboveFloat(x, 2)
 }
 
 // ozaki prints the statistics of a method of package ozaki.

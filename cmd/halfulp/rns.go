@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math"
-	"math/big"
 	"runtime"
 	"slices"
 	"strings"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/textio"
 	"github.com/halfulp/halfulp/rns"
 )
@@ -388,25 +387,7 @@ func boundText(x rns.XFloat) string {
 	case b.Sign() == 0:
 		return "0"
 	}
-	m := new(big.Float)
-	if e := b.MantExp(m); e > 1000 || e < -1000 { // the digits of b would take for ever
-		f, _ := m.Float64()
-		log := float64(math.Log10(f)) + float64(float64(e)*math.Log10(2)) // to 1e-6
-		whole := math.Floor(log)
-		d := math.Ceil(10*math.Pow(10, log-whole)*(1+1e-5)) / 10
-		if d >= 10 {
-			whole, d = whole+1, d/10
-		}
-		return fmt.Sprintf("%.1fe%+03.0f", d, whole)
-	}
-	s := b.Text('e', 1) // d.de±dd, to nearest
-	if v, _, err := big.ParseFloat(s, 10, 128, big.ToZero); err == nil && v.Cmp(b) >= 0 {
-		return s
-	}
-	up := new(big.Float).SetPrec(128).SetMode(big.AwayFromZero)
-	unit, _, _ := big.ParseFloat("0.1"+s[strings.IndexByte(s, 'e'):], 10, 128, big.AwayFromZero)
-	v, _, _ := big.ParseFloat(s, 10, 128, big.ToNearestEven)
-	return up.Add(v, unit).Text('e', 1)
+	return decimal.Above(b, 2)
 }
 
 // rnsSum runs a sum, of absolute values if asum is set.

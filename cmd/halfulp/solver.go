@@ -9,6 +9,7 @@ import (
 
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/cli"
+	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/grid"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
@@ -225,7 +226,7 @@ func (t rows) solver(s *halfulp.Proof) {
 	}
 	t.some("float64 decompositions", int64(s.Rounds))
 	if s.Rho > 0 {
-		t.row("bound of |I - R A|", shortMeasure(s.Rho, 2))
+		t.row("bound of |I - R A|", decimal.AboveFloat(float64(s.Rho), 2))
 	}
 	t.some("steps of refinement", int64(s.Steps))
 	t.some("bits worked with", int64(s.Precision))

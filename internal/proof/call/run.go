@@ -32,6 +32,9 @@ type Run struct {
 	// operations wait and return the count.
 	Tally *num.Array
 
+	// Brief is set if nobody reads the statistics, so that ways may serve that have none.
+	Brief bool
+
 	Reuse bool      // no matrix of MatrixHere outlives the next Release
 	here  []num.Mat // matrices of MatrixHere that Release releases
 	units []num.Mat // unit matrices on the host

@@ -5,7 +5,9 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
+	"github.com/halfulp/halfulp/internal/decimal"
 	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
@@ -322,7 +324,10 @@ func Note(s *call.Run, rounds int, rho float64, norm, of *big.Float) (cond int) 
 	s.Stats.Rounds, s.Stats.Rho = rounds, rho
 	// ‖F^-1‖ ≤ ‖R‖ / (1 - rho), and rho < 1/2.
 	bound := bound.Upper().Mul(bound.Upper().Mul(norm, of), big.NewFloat(1+2*rho))
-	s.Stats.Cond = bound.Text('g', 3)
+	s.Stats.Cond = decimal.Above(bound, 3)
+	if v, _ := strconv.ParseFloat(s.Stats.Cond, 64); v < 1000 {
+		s.Stats.Cond = strconv.FormatFloat(v, 'g', 3, 64)
+	}
 	return bound.MantExp(nil)
 }
 

@@ -151,14 +151,13 @@ func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	todo := ziv.NewEntries(s, a, b, z)
 	ziv.WithoutZeros(s, a, b, todo)
 	planSolve(s, a, z.Format(), len(todo))
-	lu, err := seed.NewFactors(s, a, scale.OfOn(s.Threads, a))
-	if err != nil {
-		return num.Mat{}, err
+	p := &problem{s: s, a: a, b: b, z: z, todo: todo, few: call.Few(len(todo), a.Rows), entries: ziv.CountOpen(todo)}
+	if !triesMinors(p) {
+		if err := p.factor(); err != nil {
+			return num.Mat{}, err
+		}
 	}
-	s.Did(call.FactorCost(a.Rows))
-	p := &problem{s: s, a: a, b: b, z: z, todo: todo, lu: lu, few: call.Few(len(todo), a.Rows), entries: ziv.CountOpen(todo)}
-	planBy(s, lu, p.few, a, z.Format(), len(todo))
-	err = call.Try(s.Ctx, ways, p)
+	err := call.Try(s.Ctx, ways, p)
 	if err == nil && p.short {
 		if err = p.oneByOne(); err == nil {
 			err = call.Try(s.Ctx, ways, p)
@@ -168,6 +167,17 @@ func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 		return num.Mat{}, err
 	}
 	return z, nil
+}
+
+// factor computes float64 factors of A, which all ways but one begin with.
+func (p *problem) factor() (err error) {
+	s, a := p.s, p.a
+	if p.lu, err = seed.NewFactors(s, a, scale.OfOn(s.Threads, a)); err != nil {
+		return err
+	}
+	s.Did(call.FactorCost(a.Rows))
+	planBy(s, p.lu, p.few, a, p.z.Format(), len(p.todo))
+	return nil
 }
 
 // ApproximateInverse returns an approximate inverse of a.

@@ -6,6 +6,7 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/minors"
 	"github.com/halfulp/halfulp/internal/proof/newton"
 	"github.com/halfulp/halfulp/internal/proof/refine"
 	"github.com/halfulp/halfulp/internal/proof/seed"
@@ -19,8 +20,9 @@ type problem struct {
 	s       *call.Run
 	a, b, z num.Mat
 	todo    []*ziv.Entries // the open entries of z
-	lu      *seed.Factors
-	few     bool // columns are few: they are solved one after the other
+	lu      *seed.Factors  // nil only while minors are tried
+	minors  *minors.System // [A B] as integers, or nil
+	few     bool           // columns are few: they are solved one after the other
 	// approximate is an inverse of A, proved if its Rho is not nil. It is nil if none has been
 	// computed yet.
 	approximate *seed.Approximate
@@ -42,6 +44,7 @@ func (p *problem) Open() bool { return ziv.CountOpen(p.todo) > 0 }
 // digits with products (digits.Quick), and of p-adic digits with eliminations (fewerDigits,
 // byElimination).
 var ways = []call.Way[*problem]{
+	{Name: call.ByMinors, Applies: hasMinors, Faster: shortMinors, Run: byMinors},
 	{Name: call.ByTriangles, Faster: few, Run: byTriangles},
 	{Name: call.BySlices, Applies: func(p *problem) bool { return newton.Short(p.s, p.a, p.b, p.z) && p.fits(p.floatBytes()) }, Faster: many, Run: timed(newton.InverseBySlices)},
 	{Name: call.BySeries, Applies: func(p *problem) bool {
