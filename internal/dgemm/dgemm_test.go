@@ -152,7 +152,7 @@ func TestFactorAdditions(t *testing.T) {
 		return m + lower(half)
 	})
 	for n := range 10000 {
-		m := 0
+		var m int
 		if n <= fewPanels*whole {
 			m = max(lu(n), inverse(n), upper(n))
 		} else { // one sum for every panel before the last one

@@ -27,10 +27,10 @@ var workers, helpers bufpool.Shelf[*worker]
 
 // newWorker returns a worker for products. The caller releases it by free.
 func newWorker(ctx context.Context, threads int) *worker {
-	return workerOf(&workers, ctx, threads)
+	return workerOf(ctx, threads, &workers)
 }
 
-func workerOf(shelf *bufpool.Shelf[*worker], ctx context.Context, threads int) *worker {
+func workerOf(ctx context.Context, threads int, shelf *bufpool.Shelf[*worker]) *worker {
 	w, ok := shelf.Take(0, math.MaxInt)
 	if !ok {
 		w = &worker{shelf: shelf}

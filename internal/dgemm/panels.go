@@ -25,7 +25,7 @@ func panelWidth(n int) int {
 func (w *worker) helpers() []*worker {
 	all := make([]*worker, max(w.threads, 1))
 	for i := range all {
-		all[i] = workerOf(&helpers, w.ctx, 1)
+		all[i] = workerOf(w.ctx, 1, &helpers)
 		all[i].piece = w.piece
 		all[i].tilesFor(1)
 	}

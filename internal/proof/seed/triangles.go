@@ -68,7 +68,8 @@ func InvertTriangles(s *call.Run, f *Factors) (*Triangles, error) {
 func TrianglesOf(s *call.Run, f *Factors, cut int) (*Triangles, error) {
 	n := f.N
 	t := &Triangles{Factors: f, X: s.Floats(n * n)}
-	err := par.Each(s.Ctx, s.Threads, n, func(j int) { // only the entries that are read: the memory may be fresh
+	// Only the entries that are read: the memory may be fresh.
+	err := par.Each(s.Ctx, s.Threads, n, func(j int) {
 		clear(t.X[j*n+max(0, j-dgemm.Strip) : (j+1)*n])
 	})
 	if err != nil {
