@@ -26,6 +26,7 @@ func SeedReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	drv.Kernel("unscrambled", refUnscrambled)
 	drv.Kernel("triangularInverses", refTriangularInverses)
 	drv.Kernel("pivotPanel", refPivotPanel)
+	drv.Kernel("shortPivots", refShortPivots)
 	SpectralReference(t, drv)
 	return opened(t, drv)
 }

@@ -209,8 +209,6 @@ static __device__ __forceinline__ void pickCandidates(const elimination &g, u64 
 // them to the front of the order.
 static __device__ __forceinline__ void pickPivots(const elimination &g, u64 from, int count, bool given, nodeMemory &shared)
 {
-	__shared__ int places[BLOCK], rows[BLOCK], displaced[BLOCK];
-	__shared__ u32 taken[2], outside[2];
 	double a[BLOCK];
 	int chosen, place = load(g, from, threadIdx.x, count, a, chosen);
 	bool regular = true;
@@ -222,12 +220,8 @@ static __device__ __forceinline__ void pickPivots(const elimination &g, u64 from
 		regular &= blockStep<2>(a, chosen, step, given, shared);
 	for (int step = 48; step < 64; step++)
 		regular &= blockStep<3>(a, chosen, step, given, shared);
-	if (threadIdx.x < 2)
-		taken[threadIdx.x] = outside[threadIdx.x] = 0;
 	if (threadIdx.x == 0 && !regular)
 		atomicOr((u32 *)g.status, SINGULAR);
-	__syncthreads();
-	int *order = (int *)g.order + g.first;
 	if (chosen >= 0) {
 		double *lower = (double *)g.corner + (g.first - g.panel) * (g.width + 1) + chosen, *upper = (double *)g.upper + chosen * BLOCK;
 #pragma unroll
@@ -235,27 +229,8 @@ static __device__ __forceinline__ void pickPivots(const elimination &g, u64 from
 			lower[j * g.width] = j < chosen ? a[j] : j == chosen;
 			upper[j] = j < chosen ? 0 : a[j];
 		}
-		place -= g.first;
-		places[chosen] = place;
-		rows[chosen] = order[place];
-		((int *)g.slot)[order[place]] = g.first + chosen;
-		if (place < BLOCK)
-			atomicOr(&taken[place / 32], 1u << place % 32);
-		else
-			atomicOr(&outside[chosen / 32], 1u << chosen % 32);
 	}
-	__syncthreads();
-	// The rows of the front that are not chosen go where chosen ones were.
-	int t = threadIdx.x;
-	u32 below = (1u << t % 32) - 1;
-	if (t < BLOCK && !(taken[t / 32] >> t % 32 & 1))
-		displaced[__popc(~taken[t / 32] & below) + (t < 32 ? 0 : __popc(~taken[0]))] = order[t];
-	__syncthreads();
-	if (t >= BLOCK)
-		return;
-	if (outside[t / 32] >> t % 32 & 1)
-		order[places[t]] = displaced[__popc(outside[t / 32] & below) + (t < 32 ? 0 : __popc(outside[0]))];
-	order[t] = rows[t];
+	movePivots(g, chosen, place);
 }
 
 // Nodes that a node's candidates come from.

@@ -461,11 +461,8 @@ func (t *nearUnit) determinant(e num.Mat, f, h *big.Float, places int) (*seed.De
 	if err != nil {
 		return nil, err
 	}
-	log := new(big.Float).SetPrec(prec)
-	for i := range n {
-		log.Add(log, ends.Big(i, 0))
-	}
-	// Sums of numbers below 1 are rounded n times here, and a few times more.
+	log := columnSum(ends, prec)
+	// Sums of numbers below 1 are rounded a few times here, and the product of the pivots n times.
 	lost := bound.Exp2(2*bits.Len(uint(n)) + 8 - int(prec))
 	mul := func(x ...*big.Float) *big.Float {
 		z := bound.Upper().Set(x[0])
@@ -543,10 +540,7 @@ func (t *nearUnit) determinant(e num.Mat, f, h *big.Float, places int) (*seed.De
 		rest = mul(rest, f)
 	}
 	lost.Add(lost, rest)
-	product := new(big.Float).SetPrec(prec).SetInt64(1)
-	for i := range n {
-		product.Mul(product, pivots.Big(i, 0))
-	}
+	product := columnProduct(pivots, prec)
 	if product.Sign() == 0 {
 		return nil, nil
 	}
