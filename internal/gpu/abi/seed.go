@@ -18,11 +18,12 @@ const (
 	SeedPickShared = 8*SeedBlock*(SeedCandidates+1) + 8*SeedBlock*(SeedBlock+4) + (8+4)*SeedBlock
 )
 
-// One block finds the pivots of at most SeedShortRows rows by partial pivoting, in SeedShortShared
-// bytes of shared memory.
+// One block finds the pivots of at most SeedShortRows rows by partial pivoting, SeedShortShare rows a
+// thread, in SeedShortShared bytes of shared memory.
 const (
 	SeedShortRows   = 1024
-	SeedShortShared = SeedPickShared + 8*SeedShortRows/32
+	SeedShortShare  = 2
+	SeedShortShared = SeedPickShared + 8*SeedShortRows/SeedShortShare/32 + 8*16
 )
 
 // NoTop is the exponent of zero rows and columns; all its bytes are NoTopByte.

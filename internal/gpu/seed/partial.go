@@ -77,7 +77,9 @@ func (w *work) shortPivots(s *cuda.Stream, rows int) error {
 	if err != nil {
 		return err
 	}
-	return f.Launch(s, cuda.Dim{X: 1}, cuda.Dim{X: max((rows+31)/32*32, threads)}, abi.SeedShortShared, w.g, w.partial)
+	const warp = 32
+	size := (rows + warp*abi.SeedShortShare - 1) / (warp * abi.SeedShortShare) * warp
+	return f.Launch(s, cuda.Dim{X: 1}, cuda.Dim{X: max(size, threads)}, abi.SeedShortShared, w.g, w.partial)
 }
 
 // mostClustered is the most blocks of a cluster on all devices that have clusters.

@@ -91,21 +91,23 @@ extern "C" __global__ void __launch_bounds__(NODE, 1) pivotPanel(const __grid_co
 		columnStep<16>(r, column, p, shared);
 }
 
-// Few rows have their pivots found by one block, whose threads have a row each. Columns come PART at
-// a time: what the parts before make of a part's columns needs the factors of all rows, which are
-// kept in memory, and the rows of U.
+// Few rows have their pivots found by one block, whose threads have SHARE rows each. Columns come
+// PART at a time: what the parts before make of a part's columns needs the factors of all rows,
+// which are kept in memory, and the rows of U.
 #define ROWS 1024
+#define SHARE 2
 
 struct shortMemory {
-	pickMemory pick;      // triangles: L and U by rows
-	u64 keys[ROWS / 32];  // of the warps' best rows
+	pickMemory pick;             // triangles: L and U by rows
+	u64 keys[ROWS / SHARE / 32]; // of the warps' best rows
+	double row[PART];            // of a pivot, from its column on
 };
 
-// What a thread knows of its row.
-struct shortRow {
-	double a[PART]; // the part's columns: factors where they are eliminated
-	int top;        // of keys
-	int chosen;     // of which of the step's columns it is the pivot, -1: none yet, -2: no row
+// What a thread knows of its rows.
+struct shortRows {
+	double a[SHARE][PART]; // the part's columns that are left
+	int top[SHARE];        // of keys
+	int chosen[SHARE];     // of which of the step's columns it is the pivot, -1: none yet, -2: no row
 };
 
 // shortKey orders rows as keyOf does, by 32 bits of the significand.
@@ -118,67 +120,69 @@ static __device__ __forceinline__ u64 shortKey(double x, int top)
 	return (u64)(u32)(min(max(e, -(1 << 22)), 1 << 22) + (1 << 23)) << 32 | (u32)(bits >> 20);
 }
 
-// shortColumn finds the pivot of column K of the part that begins with column first of the step,
-// and eliminates the column.
-template <int K> static __device__ __forceinline__ void shortColumn(shortRow &r, int first, shortMemory &shared)
+// shortColumn finds the pivot of a part's column, the first of W columns that are left, which goes,
+// as the others move to the left. Instructions that no loop repeats take longer to come from memory
+// than they take: with those of each column by themselves a step of 64 rows took 67 us on an H200.
+template <int W> static __device__ __forceinline__ void shortColumn(shortRows &r, int first, int column, double *factors, shortMemory &shared)
 {
-	int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-	u64 key = r.chosen == -1 ? shortKey(r.a[K], r.top) : 0, ofWarp = largestOfWarp(key);
+	int warp = threadIdx.x / 32, lane = threadIdx.x % 32, of = 0, k = first + column;
+	u64 key = 0;
+#pragma unroll
+	for (int i = 0; i < SHARE; i++) {
+		u64 here = r.chosen[i] == -1 ? shortKey(r.a[i][0], r.top[i]) : 0;
+		if (here > key) {
+			key = here;
+			of = i;
+		}
+	}
+	u64 ofWarp = largestOfWarp(key);
 	u32 same = __ballot_sync(~0u, key == ofWarp);
 	if (lane == 0)
 		shared.keys[warp] = ofWarp;
 	__syncthreads();
 	u64 other = lane < blockDim.x / 32 ? shared.keys[lane] : 0, best = largestOfWarp(other);
 	int winner = __ffs(__ballot_sync(~0u, other == best)) - 1;
-	double *row = shared.pick.triangles + (first + K) * TRIANGLE_PITCH + first;
 	if (warp == winner && lane == __ffs(same) - 1) {
+		double pivot = 0;
 #pragma unroll
-		for (int j = 0; j < PART; j += 2)
-			*(double2 *)(row + j) = {r.a[j], r.a[j + 1]};
-		shared.pick.inverses[first + K] = fabs(r.a[K]) < 0x1p-1000 ? reciprocal(r.a[K]) : fastReciprocal(r.a[K]);
-		shared.pick.picked[first + K] = threadIdx.x;
-		r.chosen = first + K;
+		for (int i = 0; i < SHARE; i++)
+			if (of == i) {
+#pragma unroll
+				for (int j = 0; j < W; j += 2)
+					*(double2 *)(shared.row + j) = {r.a[i][j], r.a[i][j + 1]};
+				pivot = r.a[i][0];
+				r.chosen[i] = k;
+			}
+		shared.pick.inverses[k] = fabs(pivot) < 0x1p-1000 ? reciprocal(pivot) : fastReciprocal(pivot);
+		shared.pick.picked[k] = of * blockDim.x + threadIdx.x;
 	}
 	__syncthreads();
-	if (r.chosen != -1)
-		return;
-	double m = r.a[K] * shared.pick.inverses[first + K];
-	r.a[K] = m;
+	if (threadIdx.x < PART - column)
+		shared.pick.triangles[k * TRIANGLE_PITCH + k + threadIdx.x] = shared.row[threadIdx.x];
+	double inverse = shared.pick.inverses[k], m[SHARE];
 #pragma unroll
-	for (int j = K + 1; j < PART; j++)
-		r.a[j] = fma(-m, row[j], r.a[j]);
-}
-
-// shortPart eliminates the columns of a part.
-static __device__ __forceinline__ void shortPart(shortRow &r, int first, shortMemory &shared)
-{
-	shortColumn<0>(r, first, shared);
-	shortColumn<1>(r, first, shared);
-	shortColumn<2>(r, first, shared);
-	shortColumn<3>(r, first, shared);
-	shortColumn<4>(r, first, shared);
-	shortColumn<5>(r, first, shared);
-	shortColumn<6>(r, first, shared);
-	shortColumn<7>(r, first, shared);
-	shortColumn<8>(r, first, shared);
-	shortColumn<9>(r, first, shared);
-	shortColumn<10>(r, first, shared);
-	shortColumn<11>(r, first, shared);
-	shortColumn<12>(r, first, shared);
-	shortColumn<13>(r, first, shared);
-	shortColumn<14>(r, first, shared);
-	shortColumn<15>(r, first, shared);
+	for (int i = 0; i < SHARE; i++) {
+		m[i] = r.chosen[i] == -1 ? r.a[i][0] * inverse : 0;
+		if (r.chosen[i] == -1)
+			factors[k * ROWS + i * blockDim.x] = m[i];
+	}
+#pragma unroll
+	for (int j = 0; j < W - 1; j++) {
+		double u = shared.row[j + 1];
+#pragma unroll
+		for (int i = 0; i < SHARE; i++)
+			r.a[i][j] = fma(-m[i], u, r.a[i][j + 1]);
+	}
 }
 
 // shortUpper makes the rows of U in a part's columns, for the pivots of the parts before: L^-1 of
-// what the pivot rows, one of which may be the thread's, have there in F.
-static __device__ __forceinline__ void shortUpper(int chosen, const double *f, i64 stride, int first, shortMemory &shared)
+// what the pivot rows have there in F.
+static __device__ __forceinline__ void shortUpper(const elimination &g, const int *rows, int first, shortMemory &shared)
 {
 	double *t = shared.pick.triangles;
-	if (chosen >= 0) {
-#pragma unroll
-		for (int j = 0; j < PART; j++)
-			t[chosen * TRIANGLE_PITCH + first + j] = f[j * stride];
+	for (int e = threadIdx.x; e < first * PART; e += blockDim.x) {
+		int k = e / PART, j = first + e % PART;
+		t[k * TRIANGLE_PITCH + j] = ((const double *)g.f)[rows[shared.pick.picked[k]] + (i64)(g.first + j) * g.n];
 	}
 	__syncthreads();
 	for (int of = 0; of < first; of += PART) {
@@ -208,56 +212,72 @@ static __device__ __forceinline__ void shortUpper(int chosen, const double *f, i
 	}
 }
 
-// shortPivots is pivotPanel for at most ROWS rows behind the pivots so far, in one block. It also
-// inverts the triangles of the pivots' block, and moves the pivots to the front of the order.
-extern "C" __global__ void __launch_bounds__(ROWS, 1) shortPivots(const __grid_constant__ elimination g, const __grid_constant__ pivoting p)
+// shortPivots is pivotPanel for at most ROWS rows behind the pivots so far, in one block of at least
+// a SHARE-th of so many threads. It also inverts the triangles of the pivots' block, and moves the
+// pivots to the front of the order.
+extern "C" __global__ void __launch_bounds__(ROWS / SHARE, 1) shortPivots(const __grid_constant__ elimination g, const __grid_constant__ pivoting p)
 {
 	extern __shared__ __align__(16) double room[];
 	shortMemory &shared = *(shortMemory *)room;
-	int t = threadIdx.x, place = g.first + t;
-	bool present = place < g.n;
-	int at = present ? ((const int *)g.order)[place] : 0;
-	i64 top = present && at < p.n ? ((const i64 *)p.tops)[at] : 0;
-	const i64 most = (1 << 22) + (1 << 12); // keys of more do not differ
-	shortRow r;
-	r.top = (int)(top < -most ? -most : top > most ? most : top);
-	r.chosen = present ? -1 : -2;
-	double *factors = (double *)p.rows + t; // ROWS of each column
+	const int *rows = (const int *)g.order + g.first;
+	shortRows r;
+	const double *f[SHARE];
+	double *factors = (double *)p.rows + threadIdx.x; // ROWS of each column
+#pragma unroll
+	for (int i = 0; i < SHARE; i++) {
+		int place = i * blockDim.x + threadIdx.x;
+		r.chosen[i] = place < g.n - g.first ? -1 : -2;
+		int at = r.chosen[i] == -1 ? rows[place] : 0;
+		i64 top = r.chosen[i] == -1 && at < p.n ? ((const i64 *)p.tops)[at] : 0;
+		const i64 most = (1 << 22) + (1 << 12); // keys of more do not differ
+		r.top[i] = (int)(top < -most ? -most : top > most ? most : top);
+		f[i] = (const double *)g.f + at + (i64)g.first * g.n;
+	}
 #pragma unroll 1
 	for (int first = 0; first < BLOCK; first += PART) {
-		const double *f = (const double *)g.f + at + (i64)(g.first + first) * g.n;
 		if (first > 0)
-			shortUpper(r.chosen, f, g.n, first, shared);
+			shortUpper(g, rows, first, shared);
 #pragma unroll
 		for (int j = 0; j < PART; j++)
-			r.a[j] = r.chosen == -1 ? f[(i64)j * g.n] : 0;
-		if (r.chosen == -1 && first > 0) {
-			double next = factors[0], after = factors[ROWS];
-#pragma unroll 1
-			for (int h = 0; h < first; h++) {
-				double m = next;
-				next = after;
-				after = factors[min(h + 2, first - 1) * ROWS];
-				const double *row = shared.pick.triangles + h * TRIANGLE_PITCH + first;
 #pragma unroll
-				for (int j = 0; j < PART; j++)
-					r.a[j] = fma(-m, row[j], r.a[j]);
-			}
-		}
-		shortPart(r, first, shared);
-		for (int e = t; e < PART * first; e += blockDim.x) { // what the parts before have of the pivots' L
-			int k = first + e % PART, h = e / PART;
-			shared.pick.triangles[k * TRIANGLE_PITCH + h] = ((const double *)p.rows)[h * ROWS + shared.pick.picked[k]];
-		}
-		if (r.chosen == -1 && first + PART < BLOCK) {
+			for (int i = 0; i < SHARE; i++)
+				r.a[i][j] = r.chosen[i] == -1 ? f[i][(i64)(first + j) * g.n] : 0;
+		double next[SHARE]; // the factors of a row, read a step before they are needed
+		auto read = [&](int h) {
+#pragma unroll
+			for (int i = 0; i < SHARE; i++)
+				next[i] = h < first && r.chosen[i] == -1 ? factors[h * ROWS + i * blockDim.x] : 0;
+		};
+		read(0);
+#pragma unroll 1
+		for (int h = 0; h < first; h++) {
+			const double *row = shared.pick.triangles + h * TRIANGLE_PITCH + first;
+			double m[SHARE];
+#pragma unroll
+			for (int i = 0; i < SHARE; i++)
+				m[i] = next[i];
+			read(h + 1);
 #pragma unroll
 			for (int j = 0; j < PART; j++)
-				factors[(first + j) * ROWS] = r.a[j];
+#pragma unroll
+				for (int i = 0; i < SHARE; i++)
+					r.a[i][j] = fma(-m[i], row[j], r.a[i][j]);
+		}
+#pragma unroll 1
+		for (int column = 0; column < PART / 2; column++)
+			shortColumn<PART>(r, first, column, factors, shared);
+#pragma unroll 1
+		for (int column = PART / 2; column < PART; column++)
+			shortColumn<PART / 2>(r, first, column, factors, shared);
+		for (int e = threadIdx.x; e < PART * (first + PART); e += blockDim.x) { // the pivots' L
+			int k = first + e % PART, h = e / PART;
+			if (h < k)
+				shared.pick.triangles[k * TRIANGLE_PITCH + h] = ((const double *)p.rows)[h * ROWS + shared.pick.picked[k]];
 		}
 		__syncthreads();
 	}
-	if (t < BLOCK && shared.pick.inverses[t] == 0)
+	if (threadIdx.x < BLOCK && shared.pick.inverses[threadIdx.x] == 0)
 		atomicOr((u32 *)g.status, SINGULAR);
 	storeInverses(g, shared.pick, blockDim.x);
-	movePivots(g, r.chosen, place);
+	movePivots(g, threadIdx.x < BLOCK ? (int)threadIdx.x : -1, threadIdx.x < BLOCK ? g.first + shared.pick.picked[threadIdx.x] : 0);
 }
