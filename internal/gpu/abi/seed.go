@@ -23,7 +23,7 @@ const (
 const (
 	SeedShortRows   = 1024
 	SeedShortShare  = 2
-	SeedShortShared = SeedPickShared + 8*SeedShortRows/SeedShortShare/32 + 8*16
+	SeedShortShared = SeedPickShared + 2*8*(1+16+2)*SeedShortRows/SeedShortShare/32
 )
 
 // NoTop is the exponent of zero rows and columns; all its bytes are NoTopByte.

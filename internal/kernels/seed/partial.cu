@@ -98,9 +98,10 @@ extern "C" __global__ void __launch_bounds__(NODE, 1) pivotPanel(const __grid_co
 #define SHARE 2
 
 struct shortMemory {
-	pickMemory pick;             // triangles: L and U by rows
-	u64 keys[ROWS / SHARE / 32]; // of the warps' best rows
-	double row[PART];            // of a pivot, from its column on
+	pickMemory pick; // triangles: L and U by rows
+	// The warps' best rows, from the column on and with the reciprocal of its number, and their keys.
+	double rows[2][ROWS / SHARE / 32][PART + 2];
+	u64 keys[2][ROWS / SHARE / 32];
 };
 
 // What a thread knows of its rows.
@@ -121,45 +122,54 @@ static __device__ __forceinline__ u64 shortKey(double x, int top)
 }
 
 // shortColumn finds the pivot of a part's column, the first of W columns that are left, which goes,
-// as the others move to the left. Instructions that no loop repeats take longer to come from memory
-// than they take: with those of each column by themselves a step of 64 rows took 67 us on an H200.
+// as the others move to the left. Warps show their best rows before they know which of them is the
+// pivot's, so that they meet once. Columns in turn have two places for them.
 template <int W> static __device__ __forceinline__ void shortColumn(shortRows &r, int first, int column, double *factors, shortMemory &shared)
 {
 	int warp = threadIdx.x / 32, lane = threadIdx.x % 32, of = 0, k = first + column;
 	u64 key = 0;
+	double pivot = r.a[0][0];
 #pragma unroll
 	for (int i = 0; i < SHARE; i++) {
 		u64 here = r.chosen[i] == -1 ? shortKey(r.a[i][0], r.top[i]) : 0;
 		if (here > key) {
 			key = here;
 			of = i;
+			pivot = r.a[i][0];
 		}
 	}
+	double inverse = fastReciprocal(pivot);
 	u64 ofWarp = largestOfWarp(key);
-	u32 same = __ballot_sync(~0u, key == ofWarp);
-	if (lane == 0)
-		shared.keys[warp] = ofWarp;
-	__syncthreads();
-	u64 other = lane < blockDim.x / 32 ? shared.keys[lane] : 0, best = largestOfWarp(other);
-	int winner = __ffs(__ballot_sync(~0u, other == best)) - 1;
-	if (warp == winner && lane == __ffs(same) - 1) {
-		double pivot = 0;
+	bool best = lane == __ffs(__ballot_sync(~0u, key == ofWarp)) - 1;
+	u64 *keys = shared.keys[column % 2];
+	if (best) {
+		double *row = shared.rows[column % 2][warp];
 #pragma unroll
 		for (int i = 0; i < SHARE; i++)
 			if (of == i) {
 #pragma unroll
 				for (int j = 0; j < W; j += 2)
-					*(double2 *)(shared.row + j) = {r.a[i][j], r.a[i][j + 1]};
-				pivot = r.a[i][0];
-				r.chosen[i] = k;
+					*(double2 *)(row + j) = {r.a[i][j], r.a[i][j + 1]};
 			}
-		shared.pick.inverses[k] = fabs(pivot) < 0x1p-1000 ? reciprocal(pivot) : fastReciprocal(pivot);
-		shared.pick.picked[k] = of * blockDim.x + threadIdx.x;
+		row[PART] = inverse;
+		keys[warp] = ofWarp;
 	}
 	__syncthreads();
+	u64 other = lane < blockDim.x / 32 ? keys[lane] : 0, most = largestOfWarp(other);
+	int winner = __ffs(__ballot_sync(~0u, other == most)) - 1;
+	const double *row = shared.rows[column % 2][winner];
+	if (best && warp == winner) {
+		shared.pick.inverses[k] = inverse;
+		shared.pick.picked[k] = of * blockDim.x + threadIdx.x;
+#pragma unroll
+		for (int i = 0; i < SHARE; i++)
+			if (of == i)
+				r.chosen[i] = k;
+	}
 	if (threadIdx.x < PART - column)
-		shared.pick.triangles[k * TRIANGLE_PITCH + k + threadIdx.x] = shared.row[threadIdx.x];
-	double inverse = shared.pick.inverses[k], m[SHARE];
+		shared.pick.triangles[k * TRIANGLE_PITCH + k + threadIdx.x] = row[threadIdx.x];
+	inverse = row[PART];
+	double m[SHARE];
 #pragma unroll
 	for (int i = 0; i < SHARE; i++) {
 		m[i] = r.chosen[i] == -1 ? r.a[i][0] * inverse : 0;
@@ -168,7 +178,7 @@ template <int W> static __device__ __forceinline__ void shortColumn(shortRows &r
 	}
 #pragma unroll
 	for (int j = 0; j < W - 1; j++) {
-		double u = shared.row[j + 1];
+		double u = row[j + 1];
 #pragma unroll
 		for (int i = 0; i < SHARE; i++)
 			r.a[i][j] = fma(-m[i], u, r.a[i][j + 1]);
@@ -269,6 +279,7 @@ extern "C" __global__ void __launch_bounds__(ROWS / SHARE, 1) shortPivots(const 
 #pragma unroll 1
 		for (int column = PART / 2; column < PART; column++)
 			shortColumn<PART / 2>(r, first, column, factors, shared);
+		__syncthreads();
 		for (int e = threadIdx.x; e < PART * (first + PART); e += blockDim.x) { // the pivots' L
 			int k = first + e % PART, h = e / PART;
 			if (h < k)
