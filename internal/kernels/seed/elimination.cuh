@@ -21,8 +21,8 @@ struct elimination {
 // reciprocal returns 1 / x, but 0 for 0.
 static __device__ __forceinline__ double reciprocal(double x) { return x == 0 ? 0 : 1 / x; }
 
-// movePivots moves the pivots of a step to the front of the order. Chosen is which pivot the thread's
-// row is, or less than 0, and place its place in the order.
+// movePivots moves the pivots of a step to the front of the order. Chosen is which pivot the
+// thread's row is, or less than 0, and place its place in the order.
 static __device__ __forceinline__ void movePivots(const elimination &g, int chosen, int place)
 {
 	__shared__ int places[BLOCK], rows[BLOCK], displaced[BLOCK];

@@ -99,7 +99,7 @@ extern "C" __global__ void __launch_bounds__(NODE, 1) pivotPanel(const __grid_co
 
 struct shortMemory {
 	pickMemory pick; // triangles: L and U by rows
-	// The warps' best rows, from the column on and with the reciprocal of its number, and their keys.
+	// The warps' best rows, from the column on and with the reciprocal of its number; their keys.
 	double rows[2][ROWS / SHARE / 32][PART + 2];
 	u64 keys[2][ROWS / SHARE / 32];
 };
@@ -108,7 +108,7 @@ struct shortMemory {
 struct shortRows {
 	double a[SHARE][PART]; // the part's columns that are left
 	int top[SHARE];        // of keys
-	int chosen[SHARE];     // of which of the step's columns it is the pivot, -1: none yet, -2: no row
+	int chosen[SHARE];     // the step's column of which it is the pivot; -1: none yet, -2: no row
 };
 
 // shortKey orders rows as keyOf does, by 32 bits of the significand.
@@ -222,9 +222,9 @@ static __device__ __forceinline__ void shortUpper(const elimination &g, const in
 	}
 }
 
-// shortPivots is pivotPanel for at most ROWS rows behind the pivots so far, in one block of at least
-// a SHARE-th of so many threads. It also inverts the triangles of the pivots' block, and moves the
-// pivots to the front of the order.
+// shortPivots is pivotPanel for at most ROWS rows behind the pivots so far, in one block of at
+// least a SHARE-th of so many threads. It also inverts the triangles of the pivots' block, and
+// moves the pivots to the front of the order.
 extern "C" __global__ void __launch_bounds__(ROWS / SHARE, 1) shortPivots(const __grid_constant__ elimination g, const __grid_constant__ pivoting p)
 {
 	extern __shared__ __align__(16) double room[];

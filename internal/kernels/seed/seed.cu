@@ -459,9 +459,9 @@ struct triangles {
 
 // storeTriangles stores what a panel makes of the inverses of the triangles of P F = L U, row j of
 // P F being row order[j] of F, where both are zeros: blocks (b, 0, t) rows of L^-1, which the right
-// factor of step t has before the step's columns, as F's have the rows of the inverse so far; blocks
-// (b, 1, t) columns of U^-1, which the left factor has in the pivot rows, those of steps before
-// included.
+// factor of step t has before the step's columns, as F's have the rows of the inverse so far;
+// blocks (b, 1, t) columns of U^-1, which the left factor has in the pivot rows, those of steps
+// before included.
 static __device__ __forceinline__ void storeTriangles(const elimination &g, const triangles &t, int bx, int by, int bz)
 {
 	const int *order = (const int *)g.order;
