@@ -182,8 +182,8 @@ func (d *Device) run(ctx context.Context, f func() error) error {
 	}
 	ready := func() bool { return j.state.Load() == finished }
 	if !d.patient || !par.LookOut(callerPatience, ready) {
-		// The executor looks for the channel after it has set the state, so it closes the channel or
-		// the job is finished here.
+		// The executor looks for the channel after it has set the state, so it closes the channel,
+		// or the job is finished here.
 		done := make(chan struct{})
 		j.done.Store(&done)
 		if !ready() {

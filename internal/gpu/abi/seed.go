@@ -18,8 +18,8 @@ const (
 	SeedPickShared = 8*SeedBlock*(SeedCandidates+1) + 8*SeedBlock*(SeedBlock+4) + (8+4)*SeedBlock
 )
 
-// One block finds the pivots of at most SeedShortRows rows by partial pivoting, SeedShortShare rows a
-// thread, in SeedShortShared bytes of shared memory.
+// One block finds the pivots of at most SeedShortRows rows by partial pivoting, SeedShortShare rows
+// a thread, in SeedShortShared bytes of shared memory.
 const (
 	SeedShortRows   = 1024
 	SeedShortShare  = 2

@@ -6,7 +6,8 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
-// beside is the number of rows or columns beside a step's that a block of triangularInverses stores.
+// beside is the number of rows or columns beside a step's that a block of triangularInverses
+// stores.
 const beside = threads / block
 
 // Triangles computes approximate inverses of the triangular factors of P F = L U, where F is as in

@@ -202,7 +202,8 @@ func TestPanelTooTall(t *testing.T) {
 func TestDeviceTriangles(t *testing.T) {
 	dev := gputest.Machine(t)
 	checkAllTriangles(t, dev, 1, 2, 63, 64, 65, 150, 330)
-	checkTriangles(t, dev, problems(1050)[0], 1050, num.Float64, false, true, block) // more rows than one block has
+	// more rows than one block has
+	checkTriangles(t, dev, problems(1050)[0], 1050, num.Float64, false, true, block)
 }
 
 // TestSanitizeTriangles runs every kernel on small matrices.

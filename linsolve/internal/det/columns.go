@@ -8,8 +8,8 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// columnSum returns the sum of the finite numbers of a column on the host, in prec bits. Its relative
-// error is at most 2^(1-prec).
+// columnSum returns the sum of the finite numbers of a column on the host, in prec bits. Its
+// relative error is at most 2^(1-prec).
 func columnSum(m num.Mat, prec uint) *big.Float {
 	var sum superacc.Acc
 	sum.AddVec(num.Vec{Arr: m.Arr, Off: m.Off, Inc: m.RS, N: m.Rows})
@@ -20,7 +20,7 @@ func columnSum(m num.Mat, prec uint) *big.Float {
 // bits. Its relative error is at most (n + 1) 2^-prec.
 //
 // The product of the first factors is kept as words words with a leading one, w 2^exp. It is cut
-// off after each factor, by less than a unit of w, hence by less than 2^(1 - 64 words) times itself.
+// off after each factor, by less than a unit of w: by less than 2^(1 - 64 words) times itself.
 func columnProduct(m num.Mat, prec uint) *big.Float {
 	words, limbs := int(prec)/64+2, m.Arr.Limbs()
 	w, next := make([]uint64, words), make([]uint64, words+limbs)
