@@ -49,7 +49,7 @@ type job struct {
 	ctx   context.Context
 	f     func() error
 	state atomic.Int32
-	done  chan struct{} // closed at the end
+	done  atomic.Pointer[chan struct{}] // closed at the end, if the caller has stopped polling
 
 	err    error
 	ended  ending
@@ -158,7 +158,9 @@ func (d *Device) serveOne(j *job) {
 		goexit := j.ended == exited
 		d.ctx = nil
 		j.state.Store(finished)
-		close(j.done)
+		if done := j.done.Load(); done != nil {
+			close(*done)
+		}
 		if goexit {
 			// Goexit cannot be stopped, but the goroutine lives on in this function.
 			d.serve()
@@ -172,20 +174,27 @@ func (d *Device) serveOne(j *job) {
 // run runs f on the executor and returns its error, or the error of ctx if ctx is cancelled before
 // f starts. A panic of f, or its runtime.Goexit, continues in the caller.
 func (d *Device) run(ctx context.Context, f func() error) error {
-	j := &job{ctx: ctx, f: f, done: make(chan struct{})}
+	j := &job{ctx: ctx, f: f}
 	select {
 	case d.jobs <- j:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if !d.patient || !par.LookOut(callerPatience, func() bool { return j.state.Load() == finished }) {
-		select {
-		case <-j.done:
-		case <-ctx.Done():
-			if j.state.CompareAndSwap(queued, abandoned) {
-				return ctx.Err()
+	ready := func() bool { return j.state.Load() == finished }
+	if !d.patient || !par.LookOut(callerPatience, ready) {
+		// The executor looks for the channel after it has set the state, so it closes the channel,
+		// or the job is finished here.
+		done := make(chan struct{})
+		j.done.Store(&done)
+		if !ready() {
+			select {
+			case <-done:
+			case <-ctx.Done():
+				if j.state.CompareAndSwap(queued, abandoned) {
+					return ctx.Err()
+				}
+				<-done
 			}
-			<-j.done
 		}
 	}
 	switch j.ended {

@@ -18,6 +18,14 @@ const (
 	SeedPickShared = 8*SeedBlock*(SeedCandidates+1) + 8*SeedBlock*(SeedBlock+4) + (8+4)*SeedBlock
 )
 
+// One block finds the pivots of at most SeedShortRows rows by partial pivoting, SeedShortShare rows
+// a thread, in SeedShortShared bytes of shared memory.
+const (
+	SeedShortRows   = 1024
+	SeedShortShare  = 2
+	SeedShortShared = SeedPickShared + 2*8*(1+16+2)*SeedShortRows/SeedShortShare/32
+)
+
 // NoTop is the exponent of zero rows and columns; all its bytes are NoTopByte.
 const (
 	NoTop     = -0x7f7f7f7f7f7f7f80

@@ -23,9 +23,11 @@ func SeedReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	drv.Kernel("rightFactor", refRightFactor)
 	drv.Kernel("stepUpdate", refRankUpdate)
 	drv.Kernel("panelUpdate", refRankUpdate)
+	drv.Kernel("stepTriangles", refStepTriangles)
 	drv.Kernel("unscrambled", refUnscrambled)
 	drv.Kernel("triangularInverses", refTriangularInverses)
 	drv.Kernel("pivotPanel", refPivotPanel)
+	drv.Kernel("shortPivots", refShortPivots)
 	SpectralReference(t, drv)
 	return opened(t, drv)
 }
@@ -341,7 +343,17 @@ func refUnscrambled(l *fake.Launch, g abi.Elimination, begin, n, j0, j1 int32, t
 	}
 }
 
+func refStepTriangles(l *fake.Launch, g abi.Elimination, begin, end int32, t abi.Triangles) {
+	refRankUpdate(l, g, g.First, abi.SeedBlock, begin, end, end, 0)
+	storeTriangles(l, g, t, 1)
+}
+
 func refTriangularInverses(l *fake.Launch, g abi.Elimination, t abi.Triangles) {
+	storeTriangles(l, g, t, int(l.Grid.Z))
+}
+
+// storeTriangles stores what a panel of some steps makes of the inverses.
+func storeTriangles(l *fake.Launch, g abi.Elimination, t abi.Triangles, steps int) {
 	n := int(g.N)
 	left, right := fake.Slice[float64](l, g.Left, int(g.Width)*n), fake.Slice[float64](l, g.Right, int(g.Width)*n)
 	order, status := fake.Slice[int32](l, g.Order, n), &fake.Slice[uint32](l, g.Status, 1)[0]
@@ -351,7 +363,7 @@ func refTriangularInverses(l *fake.Launch, g abi.Elimination, t abi.Triangles) {
 		}
 		fake.Slice[float64](l, to+cuda.Pointer(8*at), 1)[0] = x
 	}
-	for h := range int(l.Grid.Z) * abi.SeedBlock {
+	for h := range steps * abi.SeedBlock {
 		k := int(g.Panel) + h
 		for j := 0; j <= k && k < int(t.N); j++ {
 			row := order[j]

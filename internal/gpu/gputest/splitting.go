@@ -8,12 +8,28 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 )
 
-// refPivotPanel is pivotPanel of kernels/seed/partial.cu, but that it compares all bits of numbers.
+func refShortPivots(l *fake.Launch, g abi.Elimination, p abi.Pivoting) {
+	chosen := make([]int32, abi.SeedBlock)
+	panelPivots(l, g, p, chosen)
+	all := candidatesOf(l, g, 0, 0, int(g.N-g.First))
+	var given panelRows
+	for _, place := range chosen {
+		given.places = append(given.places, place)
+		given.rows = append(given.rows, all.rows[place-g.First])
+	}
+	takePivots(l, g, given, true)
+}
+
 func refPivotPanel(l *fake.Launch, g abi.Elimination, p abi.Pivoting) {
+	panelPivots(l, g, p, fake.Slice[int32](l, p.Chosen, abi.SeedBlock))
+}
+
+// panelPivots is pivotPanel of kernels/seed/partial.cu, but that it compares all bits of numbers.
+func panelPivots(l *fake.Launch, g abi.Elimination, p abi.Pivoting, chosen []int32) {
 	const k = abi.SeedBlock
 	n := int(g.N)
 	order := fake.Slice[int32](l, g.Order, n)
-	chosen, tops := fake.Slice[int32](l, p.Chosen, k), fake.Slice[int64](l, p.Tops, int(p.N))
+	tops := fake.Slice[int64](l, p.Tops, int(p.N))
 	panel := candidatesOf(l, g, 0, 0, n-int(g.First))
 	taken := make([]bool, len(panel.rows))
 	for c := range k {

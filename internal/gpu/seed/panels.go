@@ -83,9 +83,6 @@ func (w *work) eliminate() error {
 		if err := w.step(w.s, first, all); err != nil {
 			return err
 		}
-		if err := w.triangles(w.s, first+block); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -98,6 +95,9 @@ func (w *work) step(s *cuda.Stream, first int, panel stretch) error {
 	}
 	if err := w.factors(s, panel); err != nil {
 		return err
+	}
+	if w.width == block && w.to != nil {
+		return w.updateTriangles(s, panel)
 	}
 	return w.update(s, first, block, panel, 0)
 }
@@ -188,7 +188,7 @@ func (w *work) update(s *cuda.Stream, from, depth int, c stretch, blocks int) er
 	if blocks > 0 {
 		kernel, across = "panelUpdate", wide
 	}
-	tiles := (int(w.g.N) + tall - 1) / tall * ((c.count() + across - 1) / across)
+	tiles := w.tiles(c, across)
 	if blocks == 0 {
 		blocks = tiles
 	}
@@ -198,4 +198,9 @@ func (w *work) update(s *cuda.Stream, from, depth int, c stretch, blocks int) er
 	}
 	return f.Launch(s, cuda.Dim{X: min(tiles, blocks)}, cuda.Dim{X: threads}, updateShared(across),
 		w.g, int32(from), int32(depth), int32(c.begin), int32(c.end), int32(c.skip), int32(c.skipped))
+}
+
+// tiles returns the number of tiles of some columns, each across columns wide.
+func (w *work) tiles(c stretch, across int) int {
+	return (int(w.g.N) + tall - 1) / tall * ((c.count() + across - 1) / across)
 }

@@ -34,7 +34,7 @@ func (w *work) pivotPartially() error {
 		bytes int
 	}{
 		{&p.Keys, 2 * 8 * blocks},
-		{&p.Rows, 2 * 8 * block * blocks},
+		{&p.Rows, max(2*8*block*blocks, 8*block*fewRows)},
 		{&p.Chosen, 4 * block},
 	} {
 		var err error
@@ -47,14 +47,18 @@ func (w *work) pivotPartially() error {
 
 // partialPivots chooses the pivot rows of a step by partial pivoting, in stream s.
 func (w *work) partialPivots(s *cuda.Stream) error {
-	if blocks := panelBlocks(int(w.g.N - w.g.First)); blocks <= mostClustered && source(s, "seed/partial") != "seed/partial" {
+	rows := int(w.g.N - w.g.First)
+	if rows <= fewRows {
+		return w.shortPivots(s, rows)
+	}
+	if blocks := panelBlocks(rows); blocks <= mostClustered && source(s, "seed/partial") != "seed/partial" {
 		return w.clusterPivots(s, blocks)
 	}
 	f, err := w.kernels.Function(s, "seed/partial", "pivotPanel")
 	if err != nil {
 		return err
 	}
-	blocks := panelBlocks(int(w.g.N - w.g.First))
+	blocks := panelBlocks(rows)
 	if err := s.Zero(w.partial.Keys, int64(2*8*blocks)); err != nil {
 		return err
 	}
@@ -62,6 +66,20 @@ func (w *work) partialPivots(s *cuda.Stream) error {
 		return err
 	}
 	return w.tournament(s, w.partial.Chosen)
+}
+
+// fewRows is the most rows whose pivots one block finds. Tests set it to 0.
+var fewRows = abi.SeedShortRows
+
+// shortPivots is partialPivots for at most fewRows rows.
+func (w *work) shortPivots(s *cuda.Stream, rows int) error {
+	f, err := w.kernels.Function(s, "seed/partial", "shortPivots")
+	if err != nil {
+		return err
+	}
+	const warp = 32
+	size := (rows + warp*abi.SeedShortShare - 1) / (warp * abi.SeedShortShare) * warp
+	return f.Launch(s, cuda.Dim{X: 1}, cuda.Dim{X: max(size, threads)}, abi.SeedShortShared, w.g, w.partial)
 }
 
 // mostClustered is the most blocks of a cluster on all devices that have clusters.

@@ -6,6 +6,10 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 )
 
+// beside is the number of rows or columns beside a step's that a block of triangularInverses
+// stores.
+const beside = threads / block
+
 // Triangles computes approximate inverses of the triangular factors of P F = L U, where F is as in
 // Inverse and the permutation P makes row order[j] of F row j of P F. It stores L^-1 in the n x n
 // matrix z and U^-1 in u, both of Float64, which must be zero and share no entry. Their other
@@ -71,6 +75,16 @@ func (w *work) triangles(s *cuda.Stream, end int) error {
 	if w.to == nil {
 		return nil
 	}
-	const beside = threads / block
 	return w.launch(s, "triangularInverses", cuda.Dim{X: end / beside, Y: 2, Z: (end - int(w.g.Panel)) / block}, 0, w.g, *w.to)
+}
+
+// updateTriangles updates columns by the factors of a step, which is a panel of its own, and stores
+// the part of the inverses that results from the step.
+func (w *work) updateTriangles(s *cuda.Stream, c stretch) error {
+	f, err := w.kernels.Function(s, source(s, "seed/seed"), "stepTriangles")
+	if err != nil {
+		return err
+	}
+	blocks := w.tiles(c, block) + 2*(int(w.g.First)+block)/beside
+	return f.Launch(s, cuda.Dim{X: blocks}, cuda.Dim{X: threads}, updateShared(block), w.g, int32(c.begin), int32(c.end), *w.to)
 }

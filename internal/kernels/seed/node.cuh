@@ -195,13 +195,15 @@ static __device__ __forceinline__ double ofTriangle(const pickMemory &shared, bo
 // joinCorners makes of inverses of SIDE x SIDE triangles those of triangles twice as large:
 //
 //	(L^-1)[2,1] = -(L[2,2]^-1) (L[2,1] L[1,1]^-1)    (U^-1)[1,2] = -(U[1,1]^-1) (U[1,2] U[2,2]^-1)
-template <int SIDE> static __device__ __forceinline__ void joinCorners(pickMemory &shared)
+//
+// in a block of so many threads.
+template <int SIDE> static __device__ __forceinline__ void joinCorners(pickMemory &shared, int threads)
 {
 	const int SIDES = SIDE / 8, TILES = SIDES * SIDES, PITCH = SIDE + 4;
 	int lane = threadIdx.x % 32, row = lane / 4, k0 = lane % 4;
 #pragma unroll
 	for (int pass = 0; pass < 2; pass++) {
-		for (int tile = threadIdx.x / 32; tile < BLOCK / SIDE * TILES; tile += THREADS / 32) {
+		for (int tile = threadIdx.x / 32; tile < BLOCK / SIDE * TILES; tile += threads / 32) {
 			bool upper = tile / TILES % 2;
 			int at = tile / (2 * TILES) * 2 * SIDE, i = tile % SIDES * 8, j = tile / SIDES % SIDES * 8;
 			int up = upper ? at : at + SIDE, over = upper ? at + SIDE : at; // the rectangle
@@ -218,6 +220,21 @@ template <int SIDE> static __device__ __forceinline__ void joinCorners(pickMemor
 			to[1] = c.y;
 		}
 		__syncthreads();
+	}
+}
+
+// storeInverses stores the inverses of the triangles of a step, which it makes in their place, in a
+// block of so many threads, at least 2 BLOCK.
+static __device__ __forceinline__ void storeInverses(const elimination &g, pickMemory &shared, int threads)
+{
+	invertCorners(shared);
+	__syncthreads();
+	joinCorners<16>(shared, threads);
+	joinCorners<32>(shared, threads);
+	double *lower = (double *)g.corner + (g.first - g.panel) * (g.width + 1), *upper = (double *)g.upper;
+	for (int i = threadIdx.x; i < BLOCK * BLOCK; i += threads) {
+		lower[i % BLOCK + i / BLOCK * g.width] = ofTriangle(shared, false, i % BLOCK, i / BLOCK);
+		upper[i] = ofTriangle(shared, true, i / BLOCK, i % BLOCK);
 	}
 }
 
@@ -247,15 +264,7 @@ static __device__ __forceinline__ void pickRows(const elimination &g, pickMemory
 	for (int i = t; i < BLOCK * BLOCK; i += THREADS)
 		shared.triangles[i / BLOCK * TRIANGLE_PITCH + i % BLOCK] = shared.a[i % BLOCK * CANDIDATE_PITCH + shared.picked[i / BLOCK]];
 	__syncthreads();
-	invertCorners(shared);
-	__syncthreads();
-	joinCorners<16>(shared);
-	joinCorners<32>(shared);
-	double *lower = (double *)g.corner + (g.first - g.panel) * (g.width + 1), *upper = (double *)g.upper;
-	for (int i = t; i < BLOCK * BLOCK; i += THREADS) {
-		lower[i % BLOCK + i / BLOCK * g.width] = ofTriangle(shared, false, i % BLOCK, i / BLOCK);
-		upper[i] = ofTriangle(shared, true, i / BLOCK, i % BLOCK);
-	}
+	storeInverses(g, shared, THREADS);
 	if (t < BLOCK) {
 		int at = shared.picked[t];
 		atomicOr(&taken[at / 32], 1u << at % 32);

@@ -209,8 +209,6 @@ static __device__ __forceinline__ void pickCandidates(const elimination &g, u64 
 // them to the front of the order.
 static __device__ __forceinline__ void pickPivots(const elimination &g, u64 from, int count, bool given, nodeMemory &shared)
 {
-	__shared__ int places[BLOCK], rows[BLOCK], displaced[BLOCK];
-	__shared__ u32 taken[2], outside[2];
 	double a[BLOCK];
 	int chosen, place = load(g, from, threadIdx.x, count, a, chosen);
 	bool regular = true;
@@ -222,12 +220,8 @@ static __device__ __forceinline__ void pickPivots(const elimination &g, u64 from
 		regular &= blockStep<2>(a, chosen, step, given, shared);
 	for (int step = 48; step < 64; step++)
 		regular &= blockStep<3>(a, chosen, step, given, shared);
-	if (threadIdx.x < 2)
-		taken[threadIdx.x] = outside[threadIdx.x] = 0;
 	if (threadIdx.x == 0 && !regular)
 		atomicOr((u32 *)g.status, SINGULAR);
-	__syncthreads();
-	int *order = (int *)g.order + g.first;
 	if (chosen >= 0) {
 		double *lower = (double *)g.corner + (g.first - g.panel) * (g.width + 1) + chosen, *upper = (double *)g.upper + chosen * BLOCK;
 #pragma unroll
@@ -235,27 +229,8 @@ static __device__ __forceinline__ void pickPivots(const elimination &g, u64 from
 			lower[j * g.width] = j < chosen ? a[j] : j == chosen;
 			upper[j] = j < chosen ? 0 : a[j];
 		}
-		place -= g.first;
-		places[chosen] = place;
-		rows[chosen] = order[place];
-		((int *)g.slot)[order[place]] = g.first + chosen;
-		if (place < BLOCK)
-			atomicOr(&taken[place / 32], 1u << place % 32);
-		else
-			atomicOr(&outside[chosen / 32], 1u << chosen % 32);
 	}
-	__syncthreads();
-	// The rows of the front that are not chosen go where chosen ones were.
-	int t = threadIdx.x;
-	u32 below = (1u << t % 32) - 1;
-	if (t < BLOCK && !(taken[t / 32] >> t % 32 & 1))
-		displaced[__popc(~taken[t / 32] & below) + (t < 32 ? 0 : __popc(~taken[0]))] = order[t];
-	__syncthreads();
-	if (t >= BLOCK)
-		return;
-	if (outside[t / 32] >> t % 32 & 1)
-		order[places[t]] = displaced[__popc(outside[t / 32] & below) + (t < 32 ? 0 : __popc(outside[0]))];
-	order[t] = rows[t];
+	movePivots(g, chosen, place);
 }
 
 // Nodes that a node's candidates come from.
@@ -482,16 +457,16 @@ struct triangles {
 // Rows or columns beside those of a step that a block of triangularInverses stores.
 #define BESIDE (THREADS / BLOCK)
 
-// triangularInverses stores what a panel makes of the inverses of the triangles of P F = L U, row j
-// of P F being row order[j] of F, where both are zeros: blocks (b, 0, t) rows of L^-1, which the
-// right factor of step t has before the step's columns, as F's have the rows of the inverse so far;
+// storeTriangles stores what a panel makes of the inverses of the triangles of P F = L U, row j of
+// P F being row order[j] of F, where both are zeros: blocks (b, 0, t) rows of L^-1, which the right
+// factor of step t has before the step's columns, as F's have the rows of the inverse so far;
 // blocks (b, 1, t) columns of U^-1, which the left factor has in the pivot rows, those of steps
 // before included.
-extern "C" __global__ void __launch_bounds__(THREADS) triangularInverses(const __grid_constant__ elimination g, const __grid_constant__ triangles t)
+static __device__ __forceinline__ void storeTriangles(const elimination &g, const triangles &t, int bx, int by, int bz)
 {
 	const int *order = (const int *)g.order;
-	int h = blockIdx.z * BLOCK + (blockIdx.y ? threadIdx.x / BESIDE : threadIdx.x % BLOCK);
-	int j = blockIdx.x * BESIDE + (blockIdx.y ? threadIdx.x % BESIDE : threadIdx.x / BLOCK), k = g.panel + h;
+	int h = bz * BLOCK + (by ? threadIdx.x / BESIDE : threadIdx.x % BLOCK);
+	int j = bx * BESIDE + (by ? threadIdx.x % BESIDE : threadIdx.x / BLOCK), k = g.panel + h;
 	if (k >= t.n || j > k)
 		return;
 	int row = order[j];
@@ -499,11 +474,28 @@ extern "C" __global__ void __launch_bounds__(THREADS) triangularInverses(const _
 		atomicOr((u32 *)g.status, SINGULAR);
 		return;
 	}
-	double x = blockIdx.y ? ((const double *)g.left)[h * (i64)g.n + row] : j == k ? 1 : ((const double *)g.right)[h * (i64)g.n + j];
+	double x = by ? ((const double *)g.left)[h * (i64)g.n + row] : j == k ? 1 : ((const double *)g.right)[h * (i64)g.n + j];
 	if (!finite(x))
 		atomicOr((u32 *)g.status, NOT_FINITE);
-	if (blockIdx.y)
+	if (by)
 		((double *)t.upper)[j * t.upperRS + k * t.upperCS] = x;
 	else
 		((double *)t.lower)[k * t.lowerRS + j * t.lowerCS] = x;
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) triangularInverses(const __grid_constant__ elimination g, const __grid_constant__ triangles t)
+{
+	storeTriangles(g, t, blockIdx.x, blockIdx.y, blockIdx.z);
+}
+
+// stepTriangles is stepUpdate of columns begin to end, by its first blocks, a tile each, and
+// triangularInverses of a panel of one step by the others.
+extern "C" __global__ void __launch_bounds__(THREADS, 2) stepTriangles(const __grid_constant__ elimination g, int begin, int end, const __grid_constant__ triangles t)
+{
+	extern __shared__ __align__(16) double shared[];
+	int tiles = eliminationTiles<64>{g.n, begin, end, end, 0}.count(), other = blockIdx.x - tiles;
+	if (other < 0)
+		updateColumns<4, 64>(g, g.first, BLOCK, begin, end, end, 0, shared);
+	else
+		storeTriangles(g, t, other / 2, other % 2, 0);
 }

@@ -227,13 +227,24 @@ func sizeIn(x place.Extents) size {
 	squares := make([]int64, len(x.Top))
 	for i, top := range x.Top {
 		if squares[i] = call.NoNumber; top > call.NoNumber {
-			frac, e := math.Frexp(x.Norm[i])
-			x.Norm[i], x.Top[i] = frac, top+int64(e)
-			squares[i] = 2*top + int64(e)
+			frac, e := frexp(x.Norm[i])
+			x.Norm[i], x.Top[i] = frac, top+e
+			squares[i] = 2*top + e
 		}
 	}
 	// A size must not be 0, as its logarithm is taken.
 	return size{bound.Largest([]*big.Float{rootUp(call.SumUp(x.Norm, squares)), bound.Exp2(-bound.MaxBits)}), x.Top}
+}
+
+// frexp is math.Frexp for a positive number, with less work where it is normal.
+func frexp(x float64) (frac float64, exp int64) {
+	const fraction, half = 1<<52 - 1, 1022 << 52
+	u := math.Float64bits(x)
+	if e := u >> 52; 0 < e && e < 1<<11-1 {
+		return math.Float64frombits(u&fraction | half), int64(e) - 1022
+	}
+	frac, e := math.Frexp(x)
+	return frac, int64(e)
 }
 
 // rootUp returns an upper bound of a square root.
@@ -461,11 +472,8 @@ func (t *nearUnit) determinant(e num.Mat, f, h *big.Float, places int) (*seed.De
 	if err != nil {
 		return nil, err
 	}
-	log := new(big.Float).SetPrec(prec)
-	for i := range n {
-		log.Add(log, ends.Big(i, 0))
-	}
-	// Sums of numbers below 1 are rounded n times here, and a few times more.
+	log := columnSum(ends, prec)
+	// Sums of numbers below 1 are rounded a few times here, and the product of the pivots n times.
 	lost := bound.Exp2(2*bits.Len(uint(n)) + 8 - int(prec))
 	mul := func(x ...*big.Float) *big.Float {
 		z := bound.Upper().Set(x[0])
@@ -543,10 +551,7 @@ func (t *nearUnit) determinant(e num.Mat, f, h *big.Float, places int) (*seed.De
 		rest = mul(rest, f)
 	}
 	lost.Add(lost, rest)
-	product := new(big.Float).SetPrec(prec).SetInt64(1)
-	for i := range n {
-		product.Mul(product, pivots.Big(i, 0))
-	}
+	product := columnProduct(pivots, prec)
 	if product.Sign() == 0 {
 		return nil, nil
 	}

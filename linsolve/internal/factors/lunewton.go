@@ -198,7 +198,7 @@ func (t *LUNewton) Enclosure(bits int) (*ziv.Enclosure, error) {
 func (t *LUNewton) errorMatrix(width, places int) (v, e num.Mat, h *big.Float, err error) {
 	n := t.K
 	t.S.Stats.Steps++
-	if v, err = t.S.Matrix(num.Precision(uint(width)), n, n); err != nil {
+	if v, err = t.S.Room(num.Precision(uint(width)), n, n); err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
 	}
 	tolerance, err := t.tolerance(width)
@@ -221,7 +221,7 @@ func (t *LUNewton) errorMatrix(width, places int) (v, e num.Mat, h *big.Float, e
 		return num.Mat{}, num.Mat{}, nil, nil
 	}
 	lost.Add(lost, bound.Exp2(t.Amp-width))
-	if e, err = t.S.Matrix(num.Precision(uint(places)), n, n); err != nil {
+	if e, err = t.S.Room(num.Precision(uint(places)), n, n); err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
 	}
 	if t.one.Arr == nil {
@@ -348,7 +348,7 @@ func (t *LUNewton) correction(e num.Mat, h *big.Float, bits int) (x, y num.Mat, 
 		within := t.S.Known(limit(top, format), t.small(false, ofA), t.small(true, ofB))
 		var d num.Mat
 		if err == nil {
-			d, err = t.S.Matrix(format, n, n)
+			d, err = t.S.Room(format, n, n)
 		}
 		if err == nil {
 			err = t.S.GemmOfTriangles(0, -1, a, b, 0, num.Mat{}, d, factors, within)
@@ -358,7 +358,7 @@ func (t *LUNewton) correction(e num.Mat, h *big.Float, bits int) (x, y num.Mat, 
 	sum := func(a, b num.Mat, format num.Format) num.Mat {
 		var d num.Mat
 		if err == nil {
-			d, err = t.S.Matrix(format, n, n)
+			d, err = t.S.Room(format, n, n)
 		}
 		if err == nil {
 			err = t.S.Sum(a, b, d)
@@ -442,7 +442,7 @@ func (t *LUNewton) step(_, e num.Mat, h *big.Float, next int) error {
 		if err := product(d); err != nil {
 			return num.Mat{}, err
 		}
-		z, err := t.S.Matrix(num.Precision(uint(prec)), n, n)
+		z, err := t.S.Room(num.Precision(uint(prec)), n, n)
 		if err != nil {
 			return num.Mat{}, err
 		}

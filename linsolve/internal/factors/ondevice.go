@@ -30,7 +30,7 @@ func factored[T comparable](s *call.Run, a num.Mat, run func() (T, error)) (T, e
 
 // taller returns a matrix of m rows that begins with the rows of first.
 func taller(s *call.Run, first num.Mat, m int) (num.Mat, error) {
-	z, err := s.Matrix(first.Format(), m, first.Cols)
+	z, err := s.Room(first.Format(), m, first.Cols)
 	if err != nil {
 		return num.Mat{}, err
 	}

@@ -112,7 +112,7 @@ func pivotedThere(s *call.Run, a num.Mat, most int) (*Pivoted, error) {
 	if err != nil || f.Arr == nil {
 		return nil, err
 	}
-	if p.F, err = s.Matrix(f.Format(), m, n); err != nil {
+	if p.F, err = s.Room(f.Format(), m, n); err != nil {
 		return nil, err
 	}
 	if err := s.Gather(f, order, p.F); err != nil {

@@ -59,7 +59,7 @@ func (t *LUNewton) findCond() error {
 		return nil
 	}
 	n := t.K
-	w, err := t.S.Matrix(num.Precision(24), n, n)
+	w, err := t.S.Room(num.Precision(24), n, n)
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ const normalBits = 80
 // arithmetic finds them.
 func stackedThere(s *call.Run, a num.Mat, bits, most int, pivoting bool) (*CholeskyNewton, []int, error) {
 	m, n := a.Dims()
-	normal, err := s.Matrix(num.Precision(uint(bits)), n, n)
+	normal, err := s.Room(num.Precision(uint(bits)), n, n)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -140,7 +140,7 @@ func stackedThere(s *call.Run, a num.Mat, bits, most int, pivoting bool) (*Chole
 		s.Drop(of)
 		below = below.T()
 	}
-	f, err := s.Matrix(num.Precision(uint(max(bits, below.Format().Bits()))), n+m, n)
+	f, err := s.Room(num.Precision(uint(max(bits, below.Format().Bits()))), n+m, n)
 	if err != nil {
 		return nil, nil, err
 	}
