@@ -108,3 +108,7 @@ func leading(x *big.Int, n int) uint64 {
 	}
 	return low>>(at%64) | word(at/64+1)<<(64-at%64)
 }
+
+// accident is the number of bits by which a number must be shorter than expected to exclude an
+// accident. An accident costs time, never a digit: rational proves what it returns.
+const accident = 24
