@@ -5,37 +5,142 @@ import (
 	"math/bits"
 )
 
-// euclid is Euclid's algorithm for two numbers, with the cofactors t of the second one.
+// euclid is Euclid's algorithm for two numbers r. The numbers at the beginning are
+//
+//	p[1] r[0] + p[0] r[1] and q[1] r[0] + q[0] r[1],
+//
+// where q may be nil, if it is not needed.
 type euclid struct {
-	r, t           [2]*big.Int
-	x, y, quotient *big.Int
-	word           [2]*big.Int
+	r, p, q *[2]*big.Int
+	x, y    *big.Int
+	word    [2]*big.Int
+	most    *int // bits of the largest quotient
+	// p[1] and q[1] before the largest quotient; nil if it was not in these steps
+	largest *[2]*big.Int
 }
+
+func newEuclid(r0, r1 *big.Int, most *int) *euclid {
+	return &euclid{
+		r: &[2]*big.Int{r0, r1}, p: &[2]*big.Int{big.NewInt(0), big.NewInt(1)}, q: &[2]*big.Int{big.NewInt(1), big.NewInt(0)},
+		x: new(big.Int), y: new(big.Int), word: [2]*big.Int{new(big.Int), new(big.Int)}, most: most,
+	}
+}
+
+// halvedBits is the number of bits from which numbers are halved recursively. It pays from 16 times
+// as many bits on: of numbers of 10^5 bits the steps take 0.9 times as long as steps for words
+// alone, and of 10^6 bits 0.25 times.
+var halvedBits = 6400
 
 // denominator returns the denominator of the fraction that x probably is modulo q, nil if there is
 // none: the cofactor before the largest quotient of Euclid's algorithm (Monagan, Maximal quotient
-// rational reconstruction, 2004). Steps with small quotients are taken together, about 32 bits at a
-// time (Lehmer).
-func denominator(x, q *big.Int) *big.Int {
-	e := &euclid{x: new(big.Int), y: new(big.Int), quotient: new(big.Int)}
-	e.r = [2]*big.Int{new(big.Int).Set(q), new(big.Int).Mod(x, q)}
-	e.t = [2]*big.Int{new(big.Int), big.NewInt(1)}
-	e.word = [2]*big.Int{new(big.Int), new(big.Int)}
-	most := accident // bits of the largest quotient; at first of one that occurs by accident
-	var d *big.Int
+// rational reconstruction, 2004). Steps with small quotients are taken together: about 32 bits at a
+// time (Lehmer), or half of the bits at a time (Schönhage; Möller, On Schönhage's algorithm and
+// subquadratic integer gcd computation, 2008).
+func denominator(x, q *big.Int) (d *big.Int) {
+	most := accident // at first of a quotient that occurs by accident
+	e := newEuclid(new(big.Int).Set(q), new(big.Int).Mod(x, q), &most)
+	e.q = nil
 	for e.r[1].Sign() != 0 && e.r[0].BitLen() > most { // else no larger quotient follows
-		if e.several() {
+		if e.r[0].BitLen() >= 16*halvedBits {
+			e.halve(e.r[0].BitLen()/2 + 2)
+		} else if e.several() {
 			continue
 		}
-		e.quotient.QuoRem(e.r[0], e.r[1], e.x)
-		if b := e.quotient.BitLen(); b > most {
-			most, d = b, new(big.Int).Abs(e.t[1])
+		if e.r[1].Sign() != 0 {
+			e.step(0)
 		}
-		e.r[0], e.r[1], e.x = e.r[1], e.x, e.r[0]
-		e.t[0].Sub(e.t[0], e.y.Mul(e.quotient, e.t[1]))
-		e.t[0], e.t[1] = e.t[1], e.t[0]
 	}
-	return d
+	if e.largest == nil {
+		return nil
+	}
+	return e.largest[0]
+}
+
+// step takes one step, unless the next remainder, or its difference from the last one, has less than
+// the given bits.
+func (e *euclid) step(least int) bool {
+	quotient, rest := new(big.Int).QuoRem(e.r[0], e.r[1], new(big.Int))
+	if rest.BitLen() < least || e.y.Sub(e.r[1], rest).BitLen() < least {
+		return false
+	}
+	if b := quotient.BitLen(); b > *e.most {
+		*e.most, e.largest = b, &[2]*big.Int{new(big.Int).Set(e.p[1])}
+		if e.q != nil {
+			e.largest[1] = new(big.Int).Set(e.q[1])
+		}
+	}
+	e.r[0], e.r[1] = e.r[1], rest
+	for _, t := range []*[2]*big.Int{e.p, e.q} {
+		if t == nil {
+			continue
+		}
+		t[0].Add(t[0], e.y.Mul(quotient, t[1]))
+		t[0], t[1] = t[1], t[0]
+	}
+	return true
+}
+
+// halve takes steps to remainders of at least the given bits, more than half of the bits at the
+// beginning.
+func (e *euclid) halve(least int) {
+	if e.r[0].BitLen() >= halvedBits {
+		e.byLeading(e.r[0].BitLen() / 2)
+		if e.r[1].BitLen() < least || !e.step(least) {
+			return
+		}
+		e.byLeading(2*least - e.r[0].BitLen())
+	}
+	for e.r[1].BitLen() >= least {
+		if e.r[1].BitLen() > least+64 && e.several() {
+			continue
+		}
+		if !e.step(least) {
+			return
+		}
+	}
+}
+
+// byLeading takes the steps of the numbers without their low bits, by halve. Their factors p and q
+// are shorter than the remainders and than the difference of these, so the steps are right for all
+// numbers with these leading bits (Jebelean, A double-digit Lehmer-Euclid algorithm for finding the
+// GCD of long integers, 1995). It takes none if the difference is short, which is an accident.
+func (e *euclid) byLeading(low int) {
+	if low <= 0 || e.r[0].BitLen() < low+64 || e.r[1].BitLen() <= low {
+		return
+	}
+	most := *e.most
+	h := newEuclid(new(big.Int).Rsh(e.r[0], uint(low)), new(big.Int).Rsh(e.r[1], uint(low)), &most)
+	least := h.r[0].BitLen()/2 + 2
+	if h.r[1].BitLen() < least {
+		return
+	}
+	if h.halve(least); e.x.Sub(h.r[0], h.r[1]).BitLen() < least {
+		return
+	}
+	*e.most = most
+	if h.largest != nil {
+		e.largest = &[2]*big.Int{e.combined(e.p, h.largest), e.combined(e.q, h.largest)}
+	}
+	// The determinant of p and q is 1 or -1: r is the inverse matrix times the old r, and positive.
+	r0 := new(big.Int).Mul(h.q[0], e.r[0])
+	r0.Sub(r0, e.x.Mul(h.p[0], e.r[1]))
+	r1 := new(big.Int).Mul(h.p[1], e.r[1])
+	r1.Sub(r1, e.x.Mul(h.q[1], e.r[0]))
+	e.r = &[2]*big.Int{r0.Abs(r0), r1.Abs(r1)}
+	for _, t := range []*[2]*big.Int{e.p, e.q} {
+		if t != nil {
+			t[0], t[1] = e.combined(t, &[2]*big.Int{h.p[0], h.q[0]}), e.combined(t, &[2]*big.Int{h.p[1], h.q[1]})
+		}
+	}
+}
+
+// combined returns t[1] by[0] + t[0] by[1], or nil for nil.
+func (e *euclid) combined(t, by *[2]*big.Int) *big.Int {
+	if t == nil {
+		return nil
+	}
+	z := new(big.Int).Mul(t[1], by[0])
+	return z.Add(z, e.x.Mul(t[0], by[1]))
 }
 
 // several takes the steps whose quotients are small and follow from the leading 64 bits (Collins'
@@ -62,20 +167,29 @@ func (e *euclid) several() bool {
 	if v0 == 0 {
 		return false
 	}
-	for _, pair := range []*[2]*big.Int{&e.r, &e.t} {
+	for i, pair := range []*[2]*big.Int{e.r, e.p, e.q} {
+		if pair == nil {
+			continue
+		}
 		a, b := pair[0], pair[1]
 		e.x.Mul(a, e.word[0].SetUint64(u0))
 		e.y.Mul(b, e.word[1].SetUint64(v0))
-		if even {
+		switch {
+		case i > 0: // p and q grow
+			e.x.Add(e.x, e.y)
+		case even:
 			e.x.Sub(e.x, e.y)
-		} else {
+		default:
 			e.x.Sub(e.y, e.x)
 		}
 		a.Mul(a, e.word[0].SetUint64(u1))
 		b.Mul(b, e.word[1].SetUint64(v1))
-		if even {
+		switch {
+		case i > 0:
+			b.Add(b, a)
+		case even:
 			b.Sub(b, a)
-		} else {
+		default:
 			b.Sub(a, b)
 		}
 		pair[0], e.x = e.x, a

@@ -349,7 +349,7 @@ func log2Above(x float64) float64 {
 // tangents of log2 between 1 and 2. Their values are upper bounds with room for rounding errors.
 var tangents = func() (z [32]struct{ at, value, slope float64 }) {
 	for i := range z {
-		c := 1 + float64((float64(i)+.5)/32)
+		c := float64(65+2*i) / 64
 		z[i].at, z[i].value, z[i].slope = c, math.Log2(c)+0x1p-40, math.Log2E/c
 	}
 	return z

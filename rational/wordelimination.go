@@ -286,29 +286,29 @@ func (z *wordElimination) widePivot(r, j int, d *reciprocal) {
 
 // byWords returns the echelon of the room's matrix in integers of words; nil if it may need longer
 // ones.
-func (room *directRoom) byWords(limit int) *echelon {
-	if !room.eliminate(limit) {
+func (z *directRoom) byWords(limit int) *echelon {
+	if !z.eliminate(limit) {
 		return nil
 	}
-	z := &room.elimination
-	if z.isShort {
-		z.widen()
+	w := &z.elimination
+	if w.isShort {
+		w.widen()
 	}
-	r := len(z.pivots)
-	list := make([]int, 0, r+z.cols) // the rows, the pivots and the other columns
-	list = append(append(append(list, z.order[:r]...), z.pivots...), z.free...)
+	r := len(w.pivots)
+	list := make([]int, 0, r+w.cols) // the rows, the pivots and the other columns
+	list = append(append(append(list, w.order[:r]...), w.pivots...), w.free...)
 	e := &echelon{rows: list[:r:r], pivots: list[r : 2*r : 2*r], free: list[2*r:]}
 	free := len(e.free)
 	e.outside = make([]bool, free)
-	all := &room.integers
+	all := &z.integers
 	all.resize(1+r*free, 2)
-	sign := z.last.sign()
-	all.setWide(0, z.last.negated(sign))
+	sign := w.last.sign()
+	all.setWide(0, w.last.negated(sign))
 	for k, j := range e.free {
-		for i := r; i < z.rows && j >= limit; i++ {
-			e.outside[k] = e.outside[k] || !z.at(i, j).isZero()
+		for i := r; i < w.rows && j >= limit; i++ {
+			e.outside[k] = e.outside[k] || !w.at(i, j).isZero()
 		}
-		for i, x := range z.column(k) {
+		for i, x := range w.column(k) {
 			if e.outside[k] {
 				x = wide{}
 			}
@@ -345,41 +345,41 @@ func (z *integers) setWide(i int, x wide) {
 }
 
 // eliminate eliminates the room's matrix in words. It returns false if it may need longer integers.
-func (room *directRoom) eliminate(limit int) bool {
-	w := &room.words
+func (z *directRoom) eliminate(limit int) bool {
+	w := &z.words
 	if min(w.rows, limit) > wordOrder || w.bits > mostWords {
 		return false
 	}
 	most := min(w.rows, w.cols)
-	room.bits = append(room.bits[:0], 0)
+	z.bits = append(z.bits[:0], 0)
 	for k := 1; k <= most; k++ { // Hadamard's inequality for entries of the same length
-		room.bits = append(room.bits, k*w.bits+(k*bits.Len(uint(k-1))+1)/2)
+		z.bits = append(z.bits, k*w.bits+(k*bits.Len(uint(k-1))+1)/2)
 	}
-	if room.bits[most] > mostWords {
+	if z.bits[most] > mostWords {
 		rows, cols := w.norms()
 		descending(rows)
 		descending(cols)
 		byRows, byCols := 0.0, 0.0
 		for k := range most {
 			byRows, byCols = byRows+rows[k], byCols+cols[k]
-			room.bits[k+1] = int(min(byRows, byCols)) + 1
+			z.bits[k+1] = int(min(byRows, byCols)) + 1
 		}
 	}
-	return room.bits[most] <= mostWords && room.elimination.eliminate(w, limit, room.bits)
+	return z.bits[most] <= mostWords && z.elimination.eliminate(w, limit, z.bits)
 }
 
 // determinantByWords returns the determinant of the room's square matrix in integers of words; nil
 // if it may need longer ones.
-func (room *directRoom) determinantByWords() *big.Int {
-	n := room.words.rows
-	if !room.eliminate(n) {
+func (z *directRoom) determinantByWords() *big.Int {
+	n := z.words.rows
+	if !z.eliminate(n) {
 		return nil
 	}
-	z, all := &room.elimination, &room.integers
+	e, all := &z.elimination, &z.integers
 	all.resize(1, 2)
-	if all.setWide(0, z.last); len(z.pivots) < n {
+	if all.setWide(0, e.last); len(e.pivots) < n {
 		all.setWide(0, wide{})
 	}
-	all.negative[0] = all.negative[0] != z.odd
+	all.negative[0] = all.negative[0] != e.odd
 	return &all.pack()[0]
 }
