@@ -58,7 +58,7 @@ func (s *run) det(a ints) (*big.Int, error) {
 			if len(e.pivots) < n {
 				// One other column that the pivots represent proves that the determinant is 0.
 				e.free = e.free[:1]
-				if ok, err := s.represent(e, a, n, false, i); err != nil {
+				if ok, err := s.represent(e, nil, a, n, false, i); err != nil {
 					return nil, err
 				} else if ok {
 					return new(big.Int), nil

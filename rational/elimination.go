@@ -15,7 +15,6 @@ type echelon struct {
 	// outside says that column free[k], which is none of the first columns, is no such sum: x[k] is
 	// nil.
 	outside []bool
-	square  *square // the regular submatrix, or nil
 }
 
 // eliminate returns the echelon of G, whose pivots are the leftmost independent columns before

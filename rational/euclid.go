@@ -56,8 +56,8 @@ func denominator(x, q *big.Int) (d *big.Int) {
 	return e.largest[0]
 }
 
-// step takes one step, unless the next remainder, or its difference from the last one, has less than
-// the given bits.
+// step takes one step, unless the next remainder, or its difference from the last one, has less
+// than the given bits.
 func (e *euclid) step(least int) bool {
 	quotient, rest := new(big.Int).QuoRem(e.r[0], e.r[1], new(big.Int))
 	if rest.BitLen() < least || e.y.Sub(e.r[1], rest).BitLen() < least {
@@ -222,3 +222,7 @@ func leading(x *big.Int, n int) uint64 {
 	}
 	return low>>(at%64) | word(at/64+1)<<(64-at%64)
 }
+
+// accident is the number of bits by which a number must be shorter than expected to exclude an
+// accident. An accident costs time, never a digit: rational proves what it returns.
+const accident = 24

@@ -57,8 +57,8 @@ func (s *run) echelon(g ints, limit int, leftmost bool) (*echelon, error) {
 			return nil, err
 		}
 		if square.inverse != nil {
-			e := &echelon{rows: span(0, r), pivots: span(0, r), free: span(r, g.cols), square: square}
-			_, err := s.represent(e, g, limit, leftmost, 0)
+			e := &echelon{rows: span(0, r), pivots: span(0, r), free: span(r, g.cols)}
+			_, err := s.represent(e, square, g, limit, leftmost, 0)
 			return e, err
 		}
 	}
@@ -73,7 +73,7 @@ func (s *run) echelon(g ints, limit int, leftmost bool) (*echelon, error) {
 			continue
 		}
 		best = len(e.pivots)
-		if ok, err := s.represent(e, g, limit, leftmost, i); ok || err != nil {
+		if ok, err := s.represent(e, nil, g, limit, leftmost, i); ok || err != nil {
 			return e, err
 		}
 	}
@@ -119,20 +119,21 @@ func span(first, end int) []int {
 	return z
 }
 
-// represent completes an echelon with rows, pivots and free columns. ok is false if that shows that
-// the rank or the leftmost columns are others than modulo the prime.
-func (s *run) represent(e *echelon, g ints, limit int, leftmost bool, prime int) (ok bool, err error) {
+// represent completes an echelon with rows, pivots and free columns. square is the submatrix of
+// rows and pivots, or nil. ok is false if that shows that the rank or the leftmost columns are
+// others than modulo the prime.
+func (s *run) represent(e *echelon, square *square, g ints, limit int, leftmost bool, prime int) (ok bool, err error) {
 	r := len(e.pivots)
 	e.outside = make([]bool, len(e.free))
 	if len(e.free) == 0 {
 		return true, nil
 	}
-	if e.square == nil {
-		if e.square, err = s.squareOf(g.chosen(e.rows, e.pivots)); err != nil {
+	if square == nil {
+		if square, err = s.squareOf(g.chosen(e.rows, e.pivots)); err != nil {
 			return false, err
 		}
 	}
-	if e.x, e.d, err = s.solutions(e.square, g.chosen(e.rows, e.free), prime); err != nil {
+	if e.x, e.d, err = s.solutions(square, g.chosen(e.rows, e.free), prime); err != nil {
 		return false, err
 	}
 	if leftmost {
@@ -669,7 +670,3 @@ func (p *powers) prepare(count int) {
 		p.prepare(count - count/2)
 	}
 }
-
-// accident is the number of bits by which a number must be shorter than expected to exclude an
-// accident. An accident costs time, never a digit: rational proves what it returns.
-const accident = 24

@@ -1,8 +1,6 @@
 package rational
 
 import (
-	"math"
-	"math/big"
 	"math/bits"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -150,24 +148,6 @@ func (w *words) norms() (rows, cols []float64) {
 	return rows, cols
 }
 
-// log2Above returns log2 x for x ≥ 1, or at most 0.0003 more; at most 0 for 0. It takes a tangent
-// of the logarithm, which is concave, at the middle of the 1/32 of a binade that x lies in.
-func log2Above(x float64) float64 {
-	b := math.Float64bits(x)
-	t := &tangents[b>>47&31]
-	mantissa := math.Float64frombits(b&(1<<52-1) | 1023<<52)
-	return float64(int(b>>52)-1023) + t.value + float64(t.slope*(mantissa-t.at))
-}
-
-// tangents of log2 between 1 and 2. Their values are upper bounds with room for rounding errors.
-var tangents = func() (z [32]struct{ at, value, slope float64 }) {
-	for i := range z {
-		c := float64(65+2*i) / 64
-		z[i].at, z[i].value, z[i].slope = c, math.Log2(c)+0x1p-40, math.Log2E/c
-	}
-	return z
-}()
-
 // residues stores the integers modulo f's prime in z, row by row. They are no elements of f: each
 // is the element of the integer divided by 2^64.
 func (w *words) residues(f *modular.Field, z []uint64) {
@@ -239,12 +219,4 @@ func (w *words) echelon(f *modular.Field, limit int, space *workspace, e *modula
 	}
 	e.Det = f.Mul(e.Det, f.Power64(len(e.Pivots)))
 	return e
-}
-
-// signed returns x, or -x if negative is set. It may change x.
-func signed(x *big.Int, negative bool) *big.Int {
-	if negative {
-		return x.Neg(x)
-	}
-	return x
 }
