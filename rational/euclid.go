@@ -56,8 +56,8 @@ func denominator(x, q *big.Int) (d *big.Int) {
 	return e.largest[0]
 }
 
-// step takes one step, unless the next remainder, or its difference from the last one, has less than
-// the given bits.
+// step takes one step, unless the next remainder, or its difference from the last one, has less
+// than the given bits.
 func (e *euclid) step(least int) bool {
 	quotient, rest := new(big.Int).QuoRem(e.r[0], e.r[1], new(big.Int))
 	if rest.BitLen() < least || e.y.Sub(e.r[1], rest).BitLen() < least {
