@@ -30,12 +30,12 @@ type directRoom struct {
 var directRooms = sync.Pool{New: func() any { return new(directRoom) }}
 
 // resize makes room for workers and primes.
-func (room *directRoom) resize(workers, primes int) {
-	for len(room.spaces) < workers {
-		room.spaces = append(room.spaces, workspace{})
+func (z *directRoom) resize(workers, primes int) {
+	for len(z.spaces) < workers {
+		z.spaces = append(z.spaces, workspace{})
 	}
-	for len(room.tries) < primes {
-		room.tries = append(room.tries, modular.Echelon{})
+	for len(z.tries) < primes {
+		z.tries = append(z.tries, modular.Echelon{})
 	}
 }
 
