@@ -29,7 +29,7 @@ func (s *run) floatInverse(w *words) (*floatInverse, error) {
 		of, q := productOfThree(i)
 		f := floatField{float64(q[0]), 1 / float64(q[0])}
 		c := make([]float64, n*n)
-		if w.bits <= 53 {
+		if w.bits <= 52 { // then multiples of q near the integers are below 2^53
 			for i, x := range w.magnitudes {
 				v := f.reduced(float64(x))
 				if w.negative[i] != 0 {

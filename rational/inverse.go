@@ -47,12 +47,12 @@ const mostCubes = 10000
 // floatField are the integers modulo a prime q.
 type floatField struct{ q, inverse float64 }
 
-// reduced returns x modulo q, for |x| < 2^53.
+// reduced returns x modulo q, for |x| < 2^53 - q.
 func (f floatField) reduced(x float64) float64 {
 	const round = 3 << 51 // x + round - round is an integer
 	// may fuse: the integer may be either neighbour of x / q near a half
 	t := x*f.inverse + round - round
-	return x - t*f.q // may fuse: t q is an integer below 2^54 and a multiple of q, exact
+	return x - t*f.q // may fuse: t q is an integer below 2^53, exact
 }
 
 // inverted returns 1 / x modulo q for x ≠ 0, by Euclid's algorithm.
@@ -271,7 +271,7 @@ func (s *run) invertFloats(f floatField, n int, a []float64) (det float64, err e
 	return det, par.Each(s.Ctx, s.Threads, n, func(j int) { f.reduce(a[j*n : (j+1)*n]) })
 }
 
-// reduce reduces numbers below 2^53 in magnitude.
+// reduce reduces numbers below 2^53 - q in magnitude.
 func (f floatField) reduce(x []float64) {
 	for i, v := range x {
 		x[i] = f.reduced(v)

@@ -137,3 +137,27 @@ func TestNearDeterminant(t *testing.T) {
 		}
 	}
 }
+
+// TestLongestFloats has entries of 53 bits next to a multiple of the first prime modulo which the
+// matrix is regular, which has 54 bits.
+func TestLongestFloats(t *testing.T) {
+	const n = 26
+	a, want := New(n, n), big.NewInt(80)
+	for i := range n {
+		d := int64(1)
+		if i < 3 {
+			d = floatPrime(3 * i)
+			want.Mul(want, big.NewInt(d))
+		}
+		a.Set(i, i, new(big.Rat).SetInt64(d))
+	}
+	// The determinant of these is 16 (2^53 - 1) - 32 (2^52 - 3) = 80.
+	a.Set(4, 4, new(big.Rat).SetInt64(16))
+	a.Set(4, 6, new(big.Rat).SetInt64(1<<52-3))
+	a.Set(6, 4, new(big.Rat).SetInt64(32))
+	a.Set(6, 6, new(big.Rat).SetInt64(1<<53-1))
+	d, err := Det(a, nil)
+	if err != nil || !d.IsInt() || d.Num().Cmp(want) != 0 {
+		t.Fatalf("determinant %v, %v, want %v", d, err, want)
+	}
+}

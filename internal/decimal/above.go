@@ -20,7 +20,7 @@ func Above(x *big.Float, digits int) string {
 		unit := math.Pow10(digits - 1)
 		d := math.Ceil(float64(unit*math.Pow(10, log-whole))*(1+1e-5)) / unit
 		if d >= 10 {
-			whole, d = whole+1, d/10
+			whole, d = whole+1, math.Ceil(unit*d/10)/unit
 		}
 		return fmt.Sprintf("%.*fe%+03.0f", digits-1, d, whole)
 	}

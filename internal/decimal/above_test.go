@@ -1,6 +1,7 @@
 package decimal
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -54,6 +55,21 @@ func TestAbove(t *testing.T) {
 		}
 		if q, _ := new(big.Rat).Quo(v, exact).Float64(); q > most {
 			t.Fatalf("seed %d: Above(%v, %d) = %s, %g times as much", seed, x, digits, s, q)
+		}
+	}
+}
+
+// TestAbovePowers has numbers just above powers of 10 far outside the range of float64 numbers.
+func TestAbovePowers(t *testing.T) {
+	for k := 400; k < 2000; k += 40 {
+		x, _ := new(big.Float).SetPrec(8000).SetString(fmt.Sprintf("1e%d", k))
+		x.Add(x, big.NewFloat(1))
+		for _, x := range []*big.Float{x, new(big.Float).Quo(big.NewFloat(1), new(big.Float).Sub(x, big.NewFloat(2)))} {
+			s := Above(x, 3)
+			v, ok := new(big.Rat).SetString(s)
+			if exact, _ := x.Rat(nil); !ok || v.Cmp(exact) < 0 {
+				t.Errorf("Above(%.20g, 3) = %s", x, s)
+			}
 		}
 	}
 }

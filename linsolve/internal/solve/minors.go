@@ -54,6 +54,7 @@ func triesMinors(p *problem) bool {
 func byMinors(p *problem) error {
 	m := p.minors
 	if !m.Solve() {
+		p.minors = nil // its integers are no longer the ones of A and B
 		return p.factor()
 	}
 	for _, e := range p.todo {
