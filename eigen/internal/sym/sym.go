@@ -527,9 +527,12 @@ func (e *solver) decideVectors(t *state, d num.Mat, wide int, settling bool) (nu
 			return d, err
 		}
 	}
-	d, err := t.brought(e.p, d)
-	if err != nil {
-		return d, err
+	if t.away != nil {
+		var err error
+		if d, err = t.brought(e.p, d); err != nil {
+			return d, err
+		}
+		links = e.links(t) // the host may join clusters
 	}
 	far, pull, err := t.distances(wide)
 	if err != nil {
