@@ -513,10 +513,7 @@ func (e *solver) decideVectors(t *state, d num.Mat, wide int, settling bool) (nu
 	links := e.links(t)
 	if t.away != nil && !settling {
 		far, pull, err := t.distances(wide)
-		if err != nil {
-			return d, err
-		}
-		ok := far != nil
+		ok := err == nil && far != nil
 		if ok {
 			ok, err = e.decideThere(t, links, d, far)
 		}
