@@ -129,7 +129,7 @@ func (f Function) Arity() int {
 // u^words, u = 2^-53. It adds the bounds of the operations of f, to first order, each times the
 // largest factor by which its error counts, and the terms that series leave out. Among 10^5
 // arguments a function, the errors stay below 7, 10 and 21 units, and below 3 in the exponential
-// functions, logarithms, sines and cosines: see bench/records/epyc-expansion-functions.json.
+// functions, logarithms, sines and cosines: see bench/records/epyc-expansion-functions.json.gz.
 func (f Function) Bound(words int) float64 { return functions[f].bounds[words-2] }
 
 // apply sets z = f(x) or f(x, y); z is neither x nor y.

@@ -58,7 +58,7 @@ func Read(root string) (*Measured, error) {
 			Scan      float64 `json:"scan-ms"`
 		} `json:"figures"`
 	}
-	if err := readJSON(root, "h100-gemm.json", &products); err != nil {
+	if err := readJSON(root, "h100-gemm.json.gz", &products); err != nil {
 		return nil, err
 	}
 	for _, d := range products.Machine.Devices {

@@ -125,7 +125,7 @@ func (m *Measured) checks() []check {
 	add := func(what string, measured, model float64, from string) {
 		list = append(list, check{what, measured * 1e3, model * 1e3, "ms", from})
 	}
-	record := "[record](../../bench/records/h100-gemm.json)"
+	record := "[record](../../bench/records/h100-gemm.json.gz)"
 	add("one H100, Gemm n = 8192, 53 bits", m.at(8192, 53).all, one.Gemm(8192, 53).Seconds, record)
 	add("one H100, Gemm n = 1000, 424 bits", m.at(1000, 424).all, one.Gemm(1000, 424).Seconds, record+", fitted")
 	add("one H100, Gemm n = 4096, 848 bits", m.at(4096, 848).all, one.Gemm(4096, 848).Seconds, record+", fitted")
@@ -135,7 +135,7 @@ func (m *Measured) checks() []check {
 		add(fmt.Sprintf("one H100, Solve n = 4096, %d bits", bits), m.solver["solve"][[2]int{4096, bits}].all, one.Solve(4096, b).Seconds, record)
 		add(fmt.Sprintf("one H100, Cholesky n = 4096, %d bits", bits), m.solver["chol"][[2]int{4096, bits}].all, one.Cholesky(4096, b).Seconds, record)
 	}
-	record = "[record](../../bench/records/h200-two.json)"
+	record = "[record](../../bench/records/h200-two.json.gz)"
 	add("one H200, Gemm n = 8192, 53 bits", 18.9e-3, one.Gemm(8192, 53).Seconds, record)
 	add("one H200, Gemm n = 8192, 424 bits", 161e-3, one.Gemm(8192, 424).Seconds, record)
 	two := System{m, 2, NodeGPUs, true}
@@ -208,7 +208,7 @@ output for the network. A task occupies everything that it uses for its time, an
 
 | constant | value | |
 |---|---|---|
-| stages of products and solvers | | measured, one H100: [products](../../bench/records/h100-gemm.json), [solvers](../../bench/records/h100-linsolve.json.gz) |
+| stages of products and solvers | | measured, one H100: [products](../../bench/records/h100-gemm.json.gz), [solvers](../../bench/records/h100-linsolve.json.gz) |
 | copy between GPUs of a node, one way | 382 GB/s | measured, two H200, no record |
 | operands of the host, in today's products | 40 GB/s, 60 for all GPUs | measured, H100, no record; the bus has 54.5 GB/s from pinned memory |
 | link between nodes, one for each GPU | 50 GB/s | data sheet: 400 Gb/s |
@@ -225,7 +225,7 @@ as fitted check only the fit. No transfer between nodes, and nothing on more tha
 |---|---|---|---|---|
 {{range .Checks}}| {{.What}} | {{printf "%.3g" .Measured}} {{.Unit}} | {{printf "%.3g" .Model}} {{.Unit}} | {{printf "%.2f" .Ratio}} | {{.From}} |
 {{end}}
-The records of two [H100](../../bench/records/h100-two.json) and of two [H200](../../bench/records/h200-two.json), whose memory holds
+The records of two [H100](../../bench/records/h100-two.json.gz) and of two [H200](../../bench/records/h200-two.json.gz), whose memory holds
 the matrices, are newer than the model, which does not use them. At n = 8192 two H200 are 1.78 times as fast as one in Gemm at 53
 bits and 1.88 times at 424 bits, near the model's ratio for n = 10⁴. At 53 bits they are 1.61 times as fast in Solve and 1.26 times in
 Cholesky: **the model does not hold for Cholesky today**. It does not wait for all GPUs between the parts of an elimination or

@@ -30,11 +30,8 @@ type problem struct {
 	there  there        // A and B on GPUs
 }
 
-// sizeRoom and floatRoom keep the memory of bounds between calls.
-var (
-	sizeRoom  bufpool.Shelf[[]size]
-	floatRoom bufpool.Shelf[[]float64]
-)
+// sizeRoom keeps the memory of bounds between calls, as floatRoom does.
+var sizeRoom bufpool.Shelf[[]size]
 
 // release gives back the memory of bounds, and of GPUs.
 func (p *problem) release() {

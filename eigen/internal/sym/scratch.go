@@ -4,9 +4,13 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/halfulp/halfulp/internal/bufpool"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 )
+
+// floatRoom keeps the memory of matrices of float64 numbers between calls.
+var floatRoom bufpool.Shelf[[]float64]
 
 // scratch has numbers that one worker uses again for each entry of a matrix. It takes no memory
 // after the first entries.

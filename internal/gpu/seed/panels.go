@@ -28,7 +28,7 @@ func widthFor(rows, from int) int {
 // dominates for smaller matrices. With 8, 16 and 24 an inverse took 8.7, 8.5 and 8.1 ms for n =
 // 4096, and 41.6, 44.5 and 47.7 ms for 8192. On two H100, each of which computes half of an update,
 // an inverse of order 8192 took 23.6, 22.4, 22.0, 21.3 and 23.2 ms with 8, 16, 24, 32 and 48, and
-// the inverse of a Cholesky factor 10.5, 10.0, 9.5, 9.4 and 9.7 ms (bench/records/h100-two.json,
+// the inverse of a Cholesky factor 10.5, 10.0, 9.5, 9.4 and 9.7 ms (bench/records/h100-two.json.gz,
 // "seeds").
 func spareFor(rows, gpus int) int {
 	switch {

@@ -212,7 +212,7 @@ func inverseRootTogether(ctx context.Context, shares []Share, width int) (exps [
 // the same time. For column c of n, each of the c columns before it updates n - c rows, and each
 // column p behind it updates n - p rows: c (n - c) + (n - c)²/2 = (n² - c²)/2 in total. On two H100
 // the inverse of a Cholesky factor of order 8192 took 10.6 ms with half of the columns each, 9.4 ms
-// with the second part from 2816 or 3328 on (bench/records/h100-two.json, "seeds").
+// with the second part from 2816 or 3328 on (bench/records/h100-two.json.gz, "seeds").
 func rootCuts(shares []Share) []int {
 	n, count := shares[0].A.Rows, len(shares)
 	cuts, even := []int{0}, []int{0}

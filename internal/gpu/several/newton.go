@@ -317,7 +317,7 @@ var refinedFrom = 3072
 
 // Refine runs on all GPUs from order refinedFrom on, else on the first GPU. For one right-hand side
 // of order 8192, in float64, after the columns of another, two H100 take 3.2 ms and one takes 5.2
-// ms (bench/records/h100-two.json).
+// ms (bench/records/h100-two.json.gz).
 func (p *Place) Refine(c place.Config, r place.Refinement, z num.Mat) (lengths [][]int, ok bool, err error) {
 	if c.Ctx == nil {
 		c.Ctx = context.Background()

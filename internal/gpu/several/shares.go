@@ -57,7 +57,7 @@ func (m *multiplication) fairer(c place.Config, list []piece) []piece {
 	return shares
 }
 
-// On an H100 23 products of bytes of order 8192 take 15.4 ms (bench/records/h100-gemm.json).
+// On an H100 23 products of bytes of order 8192 take 15.4 ms (bench/records/h100-gemm.json.gz).
 // Copying 256 MiB from one GPU to another takes 0.7 ms (panels.go), and copying within a GPU's
 // memory about a third of that.
 const byteRate = 8.2e14 // multiply-adds a second
@@ -107,7 +107,7 @@ const samples = 128
 
 // finishing is the number of multiply-adds that take as long as the reconstruction of an entry: for
 // a float64 product of order 8192 they take 15.4 and 1.6 ms in total on an H100
-// (bench/records/h100-gemm.json).
+// (bench/records/h100-gemm.json.gz).
 const finishing = 900
 
 // columnWork returns the work of the sampled columns, in multiply-adds of the sampled rows.
