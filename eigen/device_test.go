@@ -9,7 +9,9 @@ import (
 	"github.com/halfulp/halfulp/eigen"
 	"github.com/halfulp/halfulp/eigen/internal/sym"
 	"github.com/halfulp/halfulp/gallery"
+	"github.com/halfulp/halfulp/internal/cudadrv"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
+	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/symeig"
 )
 
@@ -120,4 +122,29 @@ func TestDevices(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestDeviceMemory has the launches of a decomposition fail for lack of memory, one at a time: the
+// host computes the same results.
+func TestDeviceMemory(t *testing.T) {
+	defer func(n int) { sym.SeedFrom = n }(sym.SeedFrom)
+	sym.SeedFrom = 4
+	devs, drivers := gputest.References(t, 1)
+	defer mem.Substitute(devs...)()
+	a := gallery.Random(halfulp.Float64, 5, 5, 3, 2)
+	want, err := eigen.SVD(a, halfulp.Float64, &eigen.SVDOptions{Options: halfulp.Options{Device: halfulp.CPU}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for after := range 60 {
+		drivers[0].Fail("LaunchKernel", after, cudadrv.OutOfMemory)
+		got, err := eigen.SVD(a, halfulp.Float64, &eigen.SVDOptions{Options: halfulp.Options{Device: "cuda:0"}})
+		if err != nil {
+			t.Fatalf("launch %d: %v", after, err)
+		}
+		if !got.S.Matrix().Same(want.S.Matrix()) || !got.U.Same(want.U) || !got.V.Same(want.V) {
+			t.Fatalf("launch %d: results differ", after)
+		}
+		drivers[0].Forgive()
+	}
 }

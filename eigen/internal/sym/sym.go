@@ -513,10 +513,7 @@ func (e *solver) decideVectors(t *state, d num.Mat, wide int, settling bool) (nu
 	links := e.links(t)
 	if t.away != nil && !settling {
 		far, pull, err := t.distances(wide)
-		if err != nil {
-			return d, err
-		}
-		ok := far != nil
+		ok := err == nil && far != nil
 		if ok {
 			ok, err = e.decideThere(t, links, d, far)
 		}
@@ -527,9 +524,12 @@ func (e *solver) decideVectors(t *state, d num.Mat, wide int, settling bool) (nu
 			return d, err
 		}
 	}
-	d, err := t.brought(e.p, d)
-	if err != nil {
-		return d, err
+	if t.away != nil {
+		var err error
+		if d, err = t.brought(e.p, d); err != nil {
+			return d, err
+		}
+		links = e.links(t) // the host may join clusters
 	}
 	far, pull, err := t.distances(wide)
 	if err != nil {

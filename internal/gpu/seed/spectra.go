@@ -32,11 +32,11 @@ const (
 func NewResiduals(s *cuda.Stream, sm, r mem.Matrix, longS, lostS []float64) (z *Residuals, squares []float64, ok bool, err error) {
 	n := sm.Rows
 	z = &Residuals{queue: queue{s: s, kernels: launch.KernelsOf(s)}}
-	defer func() {
+	defer func(z *Residuals) { // results are nil by then
 		if err != nil {
 			z.Free()
 		}
-	}()
+	}(z)
 	g := &z.g
 	g.S, g.R, g.N = abi.RowsOf(sm), abi.RowsOf(r), int32(n)
 	if err := z.allocAll([]room{{&g.FS, 8 * n * n}, {&g.FR, 8 * n * n}, {&z.lists, 8 * (n*allLists + 1)}}); err != nil {

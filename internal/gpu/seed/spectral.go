@@ -31,11 +31,11 @@ const mostParts = 8
 func Tridiagonal(ctx context.Context, s *cuda.Stream, a mem.Matrix) (r *Reduction, d, e []float64, err error) {
 	n := a.Rows
 	r = &Reduction{queue: queue{s: s, kernels: launch.KernelsOf(s)}}
-	defer func() {
+	defer func(r *Reduction) { // results are nil by then
 		if err != nil {
 			r.Free()
 		}
-	}()
+	}(r)
 	padded := (n + block - 1) / block * block
 	r.g.N, r.g.Order = int32(padded), int32(n)
 	var small cuda.Pointer
