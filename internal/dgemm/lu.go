@@ -46,8 +46,14 @@ func newFactorWorker(ctx context.Context, threads int) *worker {
 	return w
 }
 
-// RoomBytes returns the size, in bytes, of the panels that products of order n pack and keep.
-func RoomBytes(n int) int64 { return 2 * 8 * length * int64(n) }
+// RoomBytes bounds the size, in bytes, of the panels that products and LU of order n pack and keep.
+func RoomBytes(n int) int64 {
+	bytes := 2 * 8 * length * int64(n)
+	if n > fewPanels*whole {
+		bytes += 8 * int64(n) * int64(n) / 2 // rows of L
+	}
+	return bytes
+}
 
 func (w *worker) free() {
 	w.ctx = nil

@@ -109,7 +109,7 @@ func (f *panelLU) lead(thread, k int) error {
 		return nil
 	}
 	f.needed[k].Store(int32(later))
-	f.packed[k] = f.take()[:f.packedSize(f.a.rows-to, to-from)]
+	f.packed[k] = f.take(f.packedSize(f.a.rows-to, to-from))
 	packRows(f.packed[k], f.k.mr, f.a.view(to, f.a.rows, from, to))
 	return nil
 }
@@ -135,9 +135,9 @@ func (f *panelLU) follow(thread, p, k int) error {
 	return nil
 }
 
-// take returns memory for the rows of a panel.
-func (f *panelLU) take() []float64 {
-	size := f.packedSize(f.a.rows, f.width)
+// take returns memory for the rows of a panel. All panels together take no more than they have
+// rows, because later panels have fewer rows and fit in the memory of earlier ones.
+func (f *panelLU) take(size int) []float64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for len(f.panels) > 0 {
@@ -145,7 +145,7 @@ func (f *panelLU) take() []float64 {
 		x := f.panels[last]
 		f.panels = f.panels[:last]
 		if len(x) >= size {
-			return x
+			return x[:size]
 		}
 	}
 	return make([]float64, size)
