@@ -5,8 +5,8 @@ import (
 	"errors"
 	"math"
 
-	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/dgemm"
+	"github.com/halfulp/halfulp/internal/direct"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/proof/bound"
