@@ -57,6 +57,10 @@ func ByteCost(n int) float64 {
 	return size * size * sum / (float64(n) * float64(n) * float64(n))
 }
 
+// HasTiles reports whether products of bytes run on tiles, where a correctly rounded product of
+// float64 matrices takes about as long as two in float64 arithmetic.
+func HasTiles() bool { return modgemm.BestBytes() != nil }
+
 // KernelCost returns the cost of a multiply-add of residues in a kernel, in ns on one thread.
 func KernelCost(k *modgemm.Kernel) float64 { return kernelCosts[k.Name].product }
 

@@ -397,7 +397,7 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 		}
 		wk := workers[id]
 		if wk == nil {
-			wk = newWorker(p, w, old, c, l, r, rowPanels, colPanels)
+			wk = newWorker(id, p, w, old, c, l, r, [2]int{rowPanels, colPanels})
 			wk.fin.errL, wk.fin.errR, wk.fin.errAll = errL, errR, errAll
 			wk.fin.i0, wk.fin.j0 = i0, j0
 			workers[id] = wk
