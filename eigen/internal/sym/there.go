@@ -12,8 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/symeig"
 )
 
-// there has the matrices of a problem on the first of the GPUs that the options name, from the first
-// product on. Several GPUs share only products whose operands do not fit there.
+// there has the matrices of a problem on the first of the GPUs that the options name, from the
+// first product on. Several GPUs share only products of matrices of the host.
 type there struct {
 	at        place.Place
 	a, b, one num.Mat
