@@ -75,6 +75,7 @@ type GPU interface {
 	place.Newton
 	place.Refiner
 	place.Factors
+	place.Squares
 	place.Splitting
 	place.Determinant
 	place.Structured
