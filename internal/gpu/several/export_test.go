@@ -24,9 +24,9 @@ func Tiles(least int) (restore func()) {
 
 // Share lets all GPUs make approximate inverses from that order on, until restore is called.
 func Share(from int) (restore func()) {
-	was := sharedFrom
-	sharedFrom = from
-	return func() { sharedFrom = was }
+	was, root := sharedFrom, rootSharedFrom
+	sharedFrom, rootSharedFrom = from, from
+	return func() { sharedFrom, rootSharedFrom = was, root }
 }
 
 // Refined lets all GPUs solve in fixed point from that order on, until restore is called.
