@@ -29,7 +29,7 @@ func (m *multiplication) direct(c place.Config) (jobs []job, ok bool, err error)
 	if linked, err := m.p.link.Linked(c.Ctx); err != nil || !linked {
 		return nil, false, err
 	}
-	shares := m.p.chunks(fair(m.columnWork(c), len(m.p.parts), cols), func(from, to int) piece { return piece{i1: rows, j0: from, j1: to} })
+	shares := m.p.chunks(m.quickest(c), func(from, to int) piece { return piece{i1: rows, j0: from, j1: to} })
 	for _, q := range shares {
 		list := m.products(c, q)
 		if len(list) != 1 {

@@ -44,3 +44,10 @@ func Moves(n int, f num.Format, triangle byte, factors [2]byte) bool {
 	list := []piece{{i1: n, j1: n / 2}, {d: 1, i1: n, j0: n / 2, j1: n}}
 	return m.fairer(place.Config{Pattern: place.Pattern{Triangle: triangle, Factors: factors}}, list) != nil
 }
+
+// Alone has the first GPU compute alone below that order, until restore is called.
+func Alone(below int) (restore func()) {
+	was := AloneBelow
+	AloneBelow = below
+	return func() { AloneBelow = was }
+}
