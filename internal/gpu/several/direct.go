@@ -70,9 +70,9 @@ func (m *multiplication) runDirect(whole place.Config, x product, of *place.Else
 	}
 }
 
-// factorsOf returns the blocks of A and of B that a product uses. If one factor is lower triangular,
-// on the left, or upper triangular, on the right, tiles of products leave out the tiles beyond its
-// diagonal: the blocks begin at the first row, or column, whose tiles use some of their numbers.
+// factorsOf returns the blocks of A and of B that a product uses. If A is lower triangular, or B is
+// upper triangular, products leave out the tiles beyond the diagonal: the blocks begin at the first
+// row, or column, whose tiles use some of their numbers.
 func (m *multiplication) factorsOf(x product) (a, b []place.Block) {
 	a, b = m.blocksOf(m.a, x.i0, x.i1, x.k0, x.k1), m.blocksOf(m.b, x.k0, x.k1, x.j0, x.j1)
 	switch x.factors {

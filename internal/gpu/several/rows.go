@@ -36,8 +36,8 @@ func matrix(v num.Vec) num.Mat {
 }
 
 // Gemv computes on each GPU the rows of the result whose rows of M it stores, if M is distributed
-// by rows, and on the first GPU if M is small. Otherwise each GPU gets some rows of M, and keeps them
-// until M changes.
+// by rows, and on the first GPU if M is small. Otherwise each GPU gets some rows of M, and keeps
+// them until M changes.
 func (p *Place) Gemv(c place.Config, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y, z num.Vec, count func(num.Flags)) (int64, error) {
 	if z.Arr.Away == nil {
 		return p.parts[0].Gemv(c, alpha, m, x, beta, y, z, count)

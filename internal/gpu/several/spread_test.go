@@ -92,8 +92,8 @@ func TestSpread(t *testing.T) {
 	})
 }
 
-// TestSmall has products of matrices that the first GPU stores, which computes alone unless a factor
-// is in parts.
+// TestSmall has products of matrices that the first GPU stores, which computes alone unless a
+// factor is in parts.
 func TestSmall(t *testing.T) {
 	defer several.Balance(8)()
 	defer several.Alone(24)()
