@@ -86,7 +86,7 @@ func (h *hostProduct) run(c place.Config) (err error) {
 	uploaded := time.Now()
 	h.begun = true
 	c.Prepared[side] = p.link.Lent(factor, whole)
-	list := p.chunks(p.starts(length, 1), func(from, to int) piece {
+	list := p.chunks(p.even(length, 1), func(from, to int) piece {
 		if cols {
 			return piece{i1: h.z.Rows, j0: from, j1: to}
 		}

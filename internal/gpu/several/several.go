@@ -75,6 +75,7 @@ type GPU interface {
 	place.Newton
 	place.Refiner
 	place.Factors
+	place.Squares
 	place.Splitting
 	place.Determinant
 	place.Structured
@@ -168,9 +169,22 @@ func multiple(n, gpus int) int {
 	return 1
 }
 
-// starts returns the first numbers of the parts of a rows x cols matrix. Parts have whole columns,
-// or, for a vector, entries, about the same number each.
-func (p *Place) starts(rows, cols int) []int {
+// starts returns the first numbers of the parts of a rows x cols matrix in format f. Parts have
+// whole columns, or, for a vector, entries, about the same number each. The first GPU stores small
+// matrices.
+func (p *Place) starts(f num.Format, rows, cols int) []int {
+	if min(rows, cols) > 1 && max(rows, cols) < AloneBelow && int64(rows)*int64(cols) <= aloneBytes/num.SizeOf(f) {
+		list := make([]int, len(p.parts)+1)
+		for d := range p.parts {
+			list[d+1] = rows * cols
+		}
+		return list
+	}
+	return p.even(rows, cols)
+}
+
+// even is starts for large matrices.
+func (p *Place) even(rows, cols int) []int {
 	unit, n := rows, cols
 	if cols == 1 {
 		unit, n = 1, rows
@@ -207,7 +221,7 @@ func (p *Place) New(ctx context.Context, f num.Format, rows, cols int) (*num.Arr
 	if err := p.countable(rows, cols); err != nil {
 		return nil, err
 	}
-	return p.array(f, p.starts(rows, cols), func(g GPU, n int) (*num.Array, error) { return g.New(ctx, f, n, 1) })
+	return p.array(f, p.starts(f, rows, cols), func(g GPU, n int) (*num.Array, error) { return g.New(ctx, f, n, 1) })
 }
 
 // Room returns an array with unspecified contents.
@@ -215,7 +229,7 @@ func (p *Place) Room(c place.Config, f num.Format, rows, cols int) (*num.Array, 
 	if err := p.countable(rows, cols); err != nil {
 		return nil, err
 	}
-	return p.array(f, p.starts(rows, cols), func(g GPU, n int) (*num.Array, error) { return g.Room(c, f, n, 1) })
+	return p.array(f, p.starts(f, rows, cols), func(g GPU, n int) (*num.Array, error) { return g.Room(c, f, n, 1) })
 }
 
 func (p *Place) countable(rows, cols int) error {

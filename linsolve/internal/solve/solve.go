@@ -61,15 +61,13 @@ func Anywhere(s *call.Run, a, b num.Mat, f num.Format, cols int) (num.Mat, error
 		there = !apart
 	}
 	if there {
-		s.At = call.At(place.Of(a.Arr))
-		z, err := newton.SolveThere(s, a, b, f)
+		z, err := beside(s, a, b, f)
 		if err != nil {
 			return num.Mat{}, err
 		}
 		if z.Arr != nil {
-			s.Keep(z)
 			s.Finished()
-			return z, nil
+			return place.Moved(place.Of(a.Arr), z)
 		}
 		s.Resign()
 	}
@@ -90,6 +88,22 @@ func Anywhere(s *call.Run, a, b num.Mat, f num.Format, cols int) (num.Mat, error
 		x = call.Copy(s, z)
 	}
 	return x, err
+}
+
+// beside is newton.SolveThere beside A; see call.Run.Beside. Release does not free the solution.
+func beside(s *call.Run, a, b num.Mat, f num.Format) (z num.Mat, err error) {
+	list := []num.Mat{a}
+	if b.Arr != nil {
+		list = append(list, b)
+	}
+	err = s.Beside(list, func(list []num.Mat) (err error) {
+		list = append(list, num.Mat{})
+		if z, err = newton.SolveThere(s, list[0], list[1], f); z.Arr != nil {
+			s.Keep(z)
+		}
+		return err
+	})
+	return z, err
 }
 
 // Finish counts the infinities of a result z on the host in Stats.Overflow and returns z where A
