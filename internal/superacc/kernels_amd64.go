@@ -82,3 +82,39 @@ var sumNears = [maxNear]func(acc *uint64, sig *uint64, exp *int32, cls *uint8, n
 func wordKernel() bool { return Assembly() }
 
 func wordDotFast(w, parts []uint64, out *[6]uint64) { wordDotAVX2(&w[0], &parts[0], len(w)/4, out) }
+
+func offsetWordsFast(dst, x []uint64, d, sign uint64, sum []uint64) {
+	if d == 0 || !Assembly() {
+		offsetWords(dst, x, d, sign, sum)
+		return
+	}
+	offsets[len(dst)-2](&dst[0], &x[0], d, sign, &sum[0])
+}
+
+var offsets = [...]func(dst, src *uint64, d, sign uint64, sum *uint64){
+	offsetWords2BMI2, offsetWords3BMI2, offsetWords4BMI2, offsetWords5BMI2, offsetWords6BMI2, offsetWords7BMI2, offsetWords8BMI2,
+}
+
+func dotHighFast(words int, out, u, uc, v, vc []uint64) {
+	if !Assembly() || words-2 >= len(dotHighs) {
+		dotHigh(words, out, u, uc, v, vc)
+		return
+	}
+	dotHighs[words-2](&out[0], &u[0], &uc[0], &v[0], &vc[0], len(u)/words, len(v)/len(u))
+}
+
+var dotHighs = [...]func(out, u, uc, v, vc *uint64, k, columns int){
+	dotHigh2ADX, dotHigh3ADX, dotHigh4ADX, dotHigh5ADX, dotHigh6ADX, dotHigh7ADX,
+}
+
+func addRowFast(acc, u, d []uint64) {
+	if !Assembly() {
+		addRow(acc, u, d)
+		return
+	}
+	addRows[len(acc)-3](&acc[0], &u[0], &d[0], len(d))
+}
+
+var addRows = [...]func(acc, u, d *uint64, n int){
+	addRow2ADX, addRow3ADX, addRow4ADX, addRow5ADX, addRow6ADX, addRow7ADX, addRow8ADX,
+}

@@ -37,6 +37,34 @@
 	ADDQ CX,R13
 
 #define block2 \
+	MOVQ $0x40,DI; \
+	SUBQ DX,DI; \
+	SHRXQ DX,(CX),R9; \
+	SHLXQ DI,8(CX),R8; \
+	ORQ R8,R9; \
+	XORQ BX,R9; \
+	SHRXQ DX,8(CX),R10; \
+	SHLXQ DI,16(CX),R8; \
+	ORQ R8,R10; \
+	XORQ BX,R10; \
+	SHRXQ DX,16(CX),R11; \
+	SHLXQ DI,24(CX),R8; \
+	ORQ R8,R11; \
+	XORQ BX,R11; \
+	SHRXQ DX,24(CX),R12; \
+	SHLXQ DI,32(CX),R8; \
+	ORQ R8,R12; \
+	XORQ BX,R12; \
+	SHRXQ DX,32(CX),R13; \
+	SHLXQ DI,40(CX),R8; \
+	ORQ R8,R13; \
+	XORQ BX,R13; \
+	SHRXQ DX,40(CX),R14; \
+	SHLXQ DI,48(CX),R8; \
+	ORQ R8,R14; \
+	XORQ BX,R14
+
+#define block3 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ (DX),Z19,Z20; \
 	VPSRLQ $0x34,Z20,Z21; \
@@ -63,7 +91,55 @@
 	VPMADD52LUQ Z18,Z21,Z17; \
 	ADDQ R9,DX
 
-#define block3 \
+#define block4 \
+	MOVQ (CX),DX; \
+	XORQ SI,SI; \
+	MULXQ (AX),SI,DI; \
+	ADCXQ SI,R8; \
+	ADOXQ DI,R9; \
+	MULXQ 8(AX),SI,DI; \
+	ADCXQ SI,R9; \
+	ADOXQ DI,R10; \
+	MULXQ 16(AX),SI,DI; \
+	ADCXQ SI,R10; \
+	ADOXQ DI,R11; \
+	MULXQ 24(AX),SI,DI; \
+	ADCXQ SI,R11; \
+	ADOXQ DI,R12; \
+	MULXQ 32(AX),SI,DI; \
+	ADCXQ SI,R12; \
+	ADOXQ DI,R13; \
+	MULXQ 40(AX),SI,DI; \
+	ADCXQ SI,R13; \
+	ADOXQ DI,R14; \
+	MULXQ 48(AX),SI,DI; \
+	ADCXQ SI,R14; \
+	ADOXQ DI,R15
+
+#define block5 \
+	MOVQ (BX),DX; \
+	ADDQ (SI),DX; \
+	MOVQ DX,8(AX); \
+	MOVQ 8(BX),DX; \
+	ADCQ 8(SI),DX; \
+	MOVQ DX,16(AX); \
+	MOVQ 16(BX),DX; \
+	ADCQ 16(SI),DX; \
+	MOVQ DX,24(AX); \
+	MOVQ 24(BX),DX; \
+	ADCQ 24(SI),DX; \
+	MOVQ DX,32(AX); \
+	MOVQ 32(BX),DX; \
+	ADCQ 32(SI),DX; \
+	MOVQ DX,40(AX); \
+	MOVQ 40(BX),DX; \
+	ADCQ 40(SI),DX; \
+	MOVQ DX,48(AX); \
+	MOVQ 48(BX),DX; \
+	ADCQ 48(SI),DX; \
+	MOVQ DX,56(AX)
+
+#define block6 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ (DX),Z16,Z17; \
 	VPSRLQ $0x34,Z17,Z18; \
@@ -84,7 +160,27 @@
 	VPMADD52LUQ Z15,Z18,Z14; \
 	ADDQ R9,DX
 
-#define block4 \
+#define block7 \
+	MOVQ $0x40,DI; \
+	SUBQ DX,DI; \
+	SHRXQ DX,(CX),R9; \
+	SHLXQ DI,8(CX),R8; \
+	ORQ R8,R9; \
+	XORQ BX,R9; \
+	SHRXQ DX,8(CX),R10; \
+	SHLXQ DI,16(CX),R8; \
+	ORQ R8,R10; \
+	XORQ BX,R10; \
+	SHRXQ DX,16(CX),R11; \
+	SHLXQ DI,24(CX),R8; \
+	ORQ R8,R11; \
+	XORQ BX,R11; \
+	SHRXQ DX,24(CX),R12; \
+	SHLXQ DI,32(CX),R8; \
+	ORQ R8,R12; \
+	XORQ BX,R12
+
+#define block8 \
 	MOVQ $0x1,R8; \
 	SHLQ CL,R8; \
 	DECQ R8; \
@@ -103,7 +199,7 @@
 	VPXORQ Z16,Z16,Z16; \
 	VPXORQ Z17,Z17,Z17
 
-#define block5 \
+#define block9 \
 	VPADDQ 128(AX),Z5,Z5; \
 	VMOVDQU64 Z5,128(AX); \
 	VPADDQ Z8,Z7,Z7; \
@@ -122,7 +218,26 @@
 	VPADDQ 512(AX),Z13,Z13; \
 	VMOVDQU64 Z13,512(AX)
 
-#define block6 \
+#define block10 \
+	MOVQ (CX),DX; \
+	XORQ SI,SI; \
+	MULXQ (AX),SI,DI; \
+	ADCXQ SI,R8; \
+	ADOXQ DI,R9; \
+	MULXQ 8(AX),SI,DI; \
+	ADCXQ SI,R9; \
+	ADOXQ DI,R10; \
+	MULXQ 16(AX),SI,DI; \
+	ADCXQ SI,R10; \
+	ADOXQ DI,R11; \
+	MULXQ 24(AX),SI,DI; \
+	ADCXQ SI,R11; \
+	ADOXQ DI,R12; \
+	MULXQ 32(AX),SI,DI; \
+	ADCXQ SI,R12; \
+	ADOXQ DI,R13
+
+#define block11 \
 	MOVBQZX (R9)(R10*1),R12; \
 	ANDQ R11,R12; \
 	MOVLQSX (R8)(R10*4),R13; \
@@ -139,7 +254,7 @@
 	VPADDQ (R13)(BX*1),Y1,Y1; \
 	VMOVDQU Y1,(R13)(BX*1)
 
-#define block7 \
+#define block12 \
 	VPMOVZXBQ (SI)(DI*1),Z18; \
 	VPANDQ Z2,Z18,Z20; \
 	VPCMPEQQ Z1,Z20,K3; \
@@ -156,7 +271,24 @@
 	VPBROADCASTQ 64(AX),Z19; \
 	PREFETCHT0 12288(DX)
 
-#define block8 \
+#define block13 \
+	MOVQ (BX),DX; \
+	ADDQ (SI),DX; \
+	MOVQ DX,8(AX); \
+	MOVQ 8(BX),DX; \
+	ADCQ 8(SI),DX; \
+	MOVQ DX,16(AX); \
+	MOVQ 16(BX),DX; \
+	ADCQ 16(SI),DX; \
+	MOVQ DX,24(AX); \
+	MOVQ 24(BX),DX; \
+	ADCQ 24(SI),DX; \
+	MOVQ DX,32(AX); \
+	MOVQ 32(BX),DX; \
+	ADCQ 32(SI),DX; \
+	MOVQ DX,40(AX)
+
+#define block14 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ (DX),Z19,Z20; \
 	VPSRLQ $0x34,Z20,Z21; \
@@ -171,7 +303,7 @@
 	VPMADD52LUQ Z18,Z21,Z17; \
 	ADDQ R9,DX
 
-#define block9 \
+#define block15 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ (DX),Z19,Z20; \
 	VPSRLQ $0x34,Z20,Z21; \
@@ -186,7 +318,32 @@
 	VPMADD52LUQ Z18,Z21,Z11; \
 	ADDQ R9,DX
 
-#define block10 \
+#define block16 \
+	MOVQ (CX),DX; \
+	XORQ SI,SI; \
+	MULXQ (AX),SI,DI; \
+	ADCXQ SI,R8; \
+	ADOXQ DI,R9; \
+	MULXQ 8(AX),SI,DI; \
+	ADCXQ SI,R9; \
+	ADOXQ DI,R10; \
+	MULXQ 16(AX),SI,DI; \
+	ADCXQ SI,R10; \
+	ADOXQ DI,R11
+
+#define block17 \
+	MOVQ $0x40,DI; \
+	SUBQ DX,DI; \
+	SHRXQ DX,(CX),R9; \
+	SHLXQ DI,8(CX),R8; \
+	ORQ R8,R9; \
+	XORQ BX,R9; \
+	SHRXQ DX,8(CX),R10; \
+	SHLXQ DI,16(CX),R8; \
+	ORQ R8,R10; \
+	XORQ BX,R10
+
+#define block18 \
 	LEAQ (DX)(SI*4),DX; \
 	ADDQ SI,BX; \
 	NEGQ SI; \
@@ -197,7 +354,7 @@
 	MOVQ $0x6,DI; \
 	VPBROADCASTQ DI,Z2
 
-#define block11 \
+#define block19 \
 	LEAQ (BX)(DI*4),BX; \
 	ADDQ DI,SI; \
 	NEGQ DI; \
@@ -208,7 +365,37 @@
 	MOVQ $0x6,R8; \
 	VPBROADCASTQ R8,Z2
 
-#define block12 \
+#define block20 \
+	SARQ $0x3f,DX; \
+	MOVQ DX,(AX); \
+	XORQ DX,BX; \
+	XORQ DX,SI; \
+	XORQ DX,DI; \
+	XORQ DX,R8; \
+	XORQ DX,R9; \
+	XORQ DX,R10
+
+#define block21 \
+	MOVQ (DI),R8; \
+	MOVQ 8(DI),R9; \
+	MOVQ 16(DI),R10; \
+	MOVQ 24(DI),R11; \
+	MOVQ 32(DI),R12; \
+	MOVQ 40(DI),R13; \
+	MOVQ 48(DI),R14; \
+	MOVQ 56(DI),R15
+
+#define block22 \
+	MOVQ R8,(DI); \
+	MOVQ R9,8(DI); \
+	MOVQ R10,16(DI); \
+	MOVQ R11,24(DI); \
+	MOVQ R12,32(DI); \
+	MOVQ R13,40(DI); \
+	MOVQ R14,48(DI); \
+	MOVQ R15,56(DI)
+
+#define block23 \
 	ADDQ R11,R11; \
 	SUBQ R11,DX; \
 	SHLQ $0x2,R11; \
@@ -217,7 +404,7 @@
 	LEAQ laneMasks<>+0(SB),R11; \
 	VMOVDQU 24(R11),Y1
 
-#define block13 \
+#define block24 \
 	MOVBQZX 1(R9)(R10*1),R12; \
 	ANDQ R11,R12; \
 	MOVLQSX 4(R8)(R10*4),R13; \
@@ -226,7 +413,7 @@
 	MOVLQSX (SI)(R12*4),R13; \
 	ADDQ CX,R13
 
-#define block14 \
+#define block25 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ.Z (DX),Z19,K2,Z20; \
 	VPSRLQ $0x34,Z20,Z19; \
@@ -235,7 +422,7 @@
 	VPMADD52LUQ Z18,Z19,Z11; \
 	ADDQ R9,DX
 
-#define block15 \
+#define block26 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ.Z (DX),Z19,K2,Z20; \
 	VPSRLQ $0x34,Z20,Z19; \
@@ -244,7 +431,7 @@
 	VPMADD52LUQ Z18,Z19,Z14; \
 	ADDQ R9,DX
 
-#define block16 \
+#define block27 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ.Z (DX),Z19,K2,Z20; \
 	VPSRLQ $0x34,Z20,Z19; \
@@ -253,7 +440,7 @@
 	VPMADD52LUQ Z18,Z19,Z17; \
 	ADDQ R9,DX
 
-#define block17 \
+#define block28 \
 	LEAQ (CX)(BX*4),CX; \
 	ADDQ BX,DX; \
 	NEGQ BX; \
@@ -262,7 +449,34 @@
 	XORQ R8,R8; \
 	XORQ R9,R9
 
-#define block18 \
+#define block29 \
+	NEGQ DX; \
+	ADDQ DX,BX; \
+	ADCQ $0x0,SI; \
+	ADCQ $0x0,DI; \
+	ADCQ $0x0,R8; \
+	ADCQ $0x0,R9; \
+	ADCQ $0x0,R10
+
+#define block30 \
+	XORQ BX,CX; \
+	NEGQ BX; \
+	ADDQ BX,R9; \
+	ADCQ $0x0,R10; \
+	ADCQ $0x0,R11; \
+	ADCQ $0x0,R12; \
+	ADCQ $0x0,R13
+
+#define block31 \
+	ADCQ $0x0,CX; \
+	BTCQ $0x3f,CX; \
+	MOVQ R9,(AX); \
+	MOVQ R10,8(AX); \
+	MOVQ R11,16(AX); \
+	MOVQ R12,24(AX); \
+	MOVQ R13,32(AX)
+
+#define block32 \
 	ADDQ R11,R11; \
 	SUBQ R11,DX; \
 	SHLQ $0x2,R11; \
@@ -270,7 +484,7 @@
 	VMOVDQU low32<>+0(SB),Y0; \
 	LEAQ laneMasks<>+0(SB),R11
 
-#define block19 \
+#define block33 \
 	VPAND Y0,Y2,Y3; \
 	VPADDQ (R13),Y3,Y3; \
 	VMOVDQU Y3,(R13); \
@@ -278,7 +492,7 @@
 	VPADDQ (R13)(BX*1),Y2,Y2; \
 	VMOVDQU Y2,(R13)(BX*1)
 
-#define block20 \
+#define block34 \
 	VPAND Y0,Y2,Y3; \
 	VPADDQ 32(R13),Y3,Y3; \
 	VMOVDQU Y3,32(R13); \
@@ -286,7 +500,7 @@
 	VPADDQ 32(R13)(BX*1),Y2,Y2; \
 	VMOVDQU Y2,32(R13)(BX*1)
 
-#define block21 \
+#define block35 \
 	VPAND Y0,Y1,Y2; \
 	VPADDQ 32(R13),Y2,Y2; \
 	VMOVDQU Y2,32(R13); \
@@ -294,7 +508,7 @@
 	VPADDQ 32(R13)(BX*1),Y1,Y1; \
 	VMOVDQU Y1,32(R13)(BX*1)
 
-#define block22 \
+#define block36 \
 	VPXORQ.Z (DX),Z19,K2,Z20; \
 	VPSRLQ $0x34,Z20,Z19; \
 	VPMADD52LUQ Z18,Z20,Z6; \
@@ -302,18 +516,68 @@
 	VPMADD52LUQ Z18,Z19,Z8; \
 	ADDQ R9,DX
 
-#define block23 \
+#define block37 \
+	MOVQ 8(AX),BX; \
+	MOVQ 16(AX),SI; \
+	MOVQ 24(AX),DI; \
+	MOVQ 32(AX),R8; \
+	MOVQ 40(AX),R9; \
+	MOVQ 48(AX),R10
+
+#define block38 \
+	MOVQ BX,8(AX); \
+	MOVQ SI,16(AX); \
+	MOVQ DI,24(AX); \
+	MOVQ R8,32(AX); \
+	MOVQ R9,40(AX); \
+	MOVQ R10,48(AX)
+
+#define block39 \
 	VPADDQ Z8,Z7,Z7; \
 	VPADDQ 192(AX),Z6,Z6; \
 	VMOVDQU64 Z6,192(AX); \
 	VPADDQ 256(AX),Z7,Z7; \
 	VMOVDQU64 Z7,256(AX)
 
-#define block24 \
+#define block40 \
+	MOVQ (DI),R8; \
+	MOVQ 8(DI),R9; \
+	MOVQ 16(DI),R10; \
+	MOVQ 24(DI),R11; \
+	MOVQ 32(DI),R12
+
+#define block41 \
+	MOVQ R8,(DI); \
+	MOVQ R9,8(DI); \
+	MOVQ R10,16(DI); \
+	MOVQ R11,24(DI); \
+	MOVQ R12,32(DI)
+
+#define block42 \
+	ADDQ DI,8(AX); \
+	ADCQ R8,16(AX); \
+	ADCQ R9,24(AX); \
+	ADCQ R10,32(AX); \
+	ADCQ R11,40(AX)
+
+#define block43 \
+	ADDQ R9,(SI); \
+	ADCQ R10,8(SI); \
+	ADCQ R11,16(SI); \
+	ADCQ R12,24(SI); \
+	ADCQ R13,32(SI)
+
+#define block44 \
 	VPXORQ Z10,Z10,Z10; \
 	VPXORQ Z11,Z11,Z11; \
 	VPXORQ Z12,Z12,Z12; \
 	VPXORQ Z13,Z13,Z13
+
+#define block45 \
+	MOVQ DI,8(AX); \
+	MOVQ R8,16(AX); \
+	MOVQ R9,24(AX); \
+	MOVQ R10,32(AX)
 
 // func spanAVX2(exp *int32, cls *uint8, n int, low *[8]int32, high *[8]int32) (odd uint64)
 // Requires: AVX, AVX2
@@ -524,12 +788,12 @@ TEXT ·sumRowsNear4AVX2(SB), NOSPLIT, $0-88
 	ADDQ R10,R9
 	NEGQ R10
 	MOVQ low+72(FP),R11
-	block12
+	block23
 	MOVQ signs+80(FP),R11
 
 sumRowsNear4AVX2_pair:
-	block6
-	block13
+	block11
+	block24
 	PREFETCHT0 2080(DI)
 	VMOVDQU 32(DI),Y1
 	VPAND Y0,Y1,Y2
@@ -560,7 +824,7 @@ TEXT ·sumRowsNear5AVX2(SB), NOSPLIT, $0-88
 	ADDQ R10,R9
 	NEGQ R10
 	MOVQ low+72(FP),R11
-	block18
+	block32
 	VMOVDQU 16(R11),Y1
 	MOVQ signs+80(FP),R11
 
@@ -568,9 +832,9 @@ sumRowsNear5AVX2_pair:
 	block1
 	PREFETCHT0 2088(DI)
 	VMOVDQU 40(DI),Y2
-	block19
+	block33
 	VPMASKMOVQ 72(DI),Y1,Y2
-	block20
+	block34
 	ADDQ $0x50,DI
 	ADDQ $0x2,R10
 	JNE sumRowsNear5AVX2_pair
@@ -593,7 +857,7 @@ TEXT ·sumRowsNear6AVX2(SB), NOSPLIT, $0-88
 	ADDQ R10,R9
 	NEGQ R10
 	MOVQ low+72(FP),R11
-	block18
+	block32
 	VMOVDQU 8(R11),Y1
 	MOVQ signs+80(FP),R11
 
@@ -601,9 +865,9 @@ sumRowsNear6AVX2_pair:
 	block1
 	PREFETCHT0 2096(DI)
 	VMOVDQU 48(DI),Y2
-	block19
+	block33
 	VPMASKMOVQ 80(DI),Y1,Y2
-	block20
+	block34
 	ADDQ $0x60,DI
 	ADDQ $0x2,R10
 	JNE sumRowsNear6AVX2_pair
@@ -626,7 +890,7 @@ TEXT ·sumRowsNear7AVX2(SB), NOSPLIT, $0-88
 	ADDQ R10,R9
 	NEGQ R10
 	MOVQ low+72(FP),R11
-	block18
+	block32
 	VMOVDQU (R11),Y1
 	MOVQ signs+80(FP),R11
 
@@ -634,9 +898,9 @@ sumRowsNear7AVX2_pair:
 	block1
 	PREFETCHT0 2104(DI)
 	VMOVDQU 56(DI),Y2
-	block19
+	block33
 	VPMASKMOVQ 88(DI),Y1,Y2
-	block20
+	block34
 	ADDQ $0x70,DI
 	ADDQ $0x2,R10
 	JNE sumRowsNear7AVX2_pair
@@ -659,14 +923,14 @@ TEXT ·sumRowsNear8AVX2(SB), NOSPLIT, $0-88
 	ADDQ R10,R9
 	NEGQ R10
 	MOVQ low+72(FP),R11
-	block12
+	block23
 	MOVQ signs+80(FP),R11
 
 sumRowsNear8AVX2_pair:
-	block6
+	block11
 	VMOVDQU 32(DI),Y1
-	block21
-	block13
+	block35
+	block24
 	PREFETCHT0 2112(DI)
 	VMOVDQU 64(DI),Y1
 	VPAND Y0,Y1,Y2
@@ -676,7 +940,7 @@ sumRowsNear8AVX2_pair:
 	VPADDQ (R13)(BX*1),Y1,Y1
 	VMOVDQU Y1,(R13)(BX*1)
 	VMOVDQU 96(DI),Y1
-	block21
+	block35
 	ADDQ $0x80,DI
 	ADDQ $0x2,R10
 	JNE sumRowsNear8AVX2_pair
@@ -691,7 +955,7 @@ TEXT ·sumDigits1IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),DX
 	MOVQ cls+24(FP),BX
 	MOVQ n+32(FP),SI
-	block10
+	block18
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
@@ -721,7 +985,7 @@ sumDigits1IFMA_numbers:
 	JNE sumDigits1IFMA_numbers
 	VPADDQ 128(AX),Z5,Z5
 	VMOVDQU64 Z5,128(AX)
-	block23
+	block39
 	VZEROUPPER
 	RET
 
@@ -733,7 +997,7 @@ TEXT ·sumDigits2IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),DX
 	MOVQ cls+24(FP),BX
 	MOVQ n+32(FP),SI
-	block10
+	block18
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
@@ -741,7 +1005,7 @@ TEXT ·sumDigits2IFMA(SB), NOSPLIT, $0-64
 	VMOVDQU64 numbers2_1<>+0(SB),Z7
 	VPXORQ Z8,Z8,Z8
 	VPXORQ Z9,Z9,Z9
-	block24
+	block44
 
 sumDigits2IFMA_numbers:
 	VPMOVZXBQ (BX)(SI*1),Z18
@@ -814,7 +1078,7 @@ TEXT ·sumDigits4IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),DX
 	MOVQ cls+24(FP),BX
 	MOVQ n+32(FP),SI
-	block10
+	block18
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
@@ -822,7 +1086,7 @@ TEXT ·sumDigits4IFMA(SB), NOSPLIT, $0-64
 	VMOVDQU64 numbers4_1<>+0(SB),Z7
 	VMOVDQU64 numbers4_2<>+0(SB),Z8
 	VMOVDQU64 numbers4_3<>+0(SB),Z9
-	block24
+	block44
 	VPXORQ Z14,Z14,Z14
 	VPXORQ Z15,Z15,Z15
 	VPXORQ Z16,Z16,Z16
@@ -945,40 +1209,40 @@ TEXT ·sumDigitsRows1IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),BX
 	MOVQ cls+24(FP),SI
 	MOVQ n+32(FP),DI
-	block11
+	block19
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
 	MOVQ limbs+40(FP),R9
 	MOVQ R9,CX
 	SUBQ $0x0,CX
-	block4
+	block8
 
 sumDigitsRows1IFMA_numbers:
-	block7
-	block22
+	block12
+	block36
 	VPBROADCASTQ 8(AX),Z18
 	VPBROADCASTQ 72(AX),Z19
-	block14
+	block25
 	VPBROADCASTQ 16(AX),Z18
 	VPBROADCASTQ 80(AX),Z19
-	block15
+	block26
 	VPBROADCASTQ 24(AX),Z18
 	VPBROADCASTQ 88(AX),Z19
-	block16
+	block27
 	VPBROADCASTQ 32(AX),Z18
 	VPBROADCASTQ 96(AX),Z19
 	PREFETCHT0 12288(DX)
-	block22
+	block36
 	VPBROADCASTQ 40(AX),Z18
 	VPBROADCASTQ 104(AX),Z19
-	block14
+	block25
 	VPBROADCASTQ 48(AX),Z18
 	VPBROADCASTQ 112(AX),Z19
-	block15
+	block26
 	VPBROADCASTQ 56(AX),Z18
 	VPBROADCASTQ 120(AX),Z19
-	block16
+	block27
 	ADDQ $0x8,DI
 	JNE sumDigitsRows1IFMA_numbers
 	VPADDQ 128(AX),Z5,Z5
@@ -992,7 +1256,7 @@ sumDigitsRows1IFMA_numbers:
 	VPADDQ Z15,Z6,Z6
 	VPADDQ Z16,Z7,Z7
 	VPADDQ Z17,Z8,Z8
-	block23
+	block39
 	VZEROUPPER
 	RET
 
@@ -1004,17 +1268,17 @@ TEXT ·sumDigitsRows2IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),BX
 	MOVQ cls+24(FP),SI
 	MOVQ n+32(FP),DI
-	block11
+	block19
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
 	MOVQ limbs+40(FP),R9
 	MOVQ R9,CX
 	SUBQ $0x8,CX
-	block4
+	block8
 
 sumDigitsRows2IFMA_numbers:
-	block7
+	block12
 	VPXORQ (DX),Z19,Z20
 	VPSRLQ $0x34,Z20,Z21
 	VPMADD52LUQ Z18,Z20,Z6
@@ -1029,25 +1293,25 @@ sumDigitsRows2IFMA_numbers:
 	ADDQ R9,DX
 	VPBROADCASTQ 8(AX),Z18
 	VPBROADCASTQ 72(AX),Z19
-	block8
+	block14
 	VPBROADCASTQ 16(AX),Z18
 	VPBROADCASTQ 80(AX),Z19
-	block9
+	block15
 	VPBROADCASTQ 24(AX),Z18
 	VPBROADCASTQ 88(AX),Z19
-	block8
+	block14
 	VPBROADCASTQ 32(AX),Z18
 	VPBROADCASTQ 96(AX),Z19
-	block9
+	block15
 	VPBROADCASTQ 40(AX),Z18
 	VPBROADCASTQ 104(AX),Z19
-	block8
+	block14
 	VPBROADCASTQ 48(AX),Z18
 	VPBROADCASTQ 112(AX),Z19
-	block9
+	block15
 	VPBROADCASTQ 56(AX),Z18
 	VPBROADCASTQ 120(AX),Z19
-	block8
+	block14
 	ADDQ $0x8,DI
 	JNE sumDigitsRows2IFMA_numbers
 	VPADDQ 128(AX),Z5,Z5
@@ -1055,7 +1319,7 @@ sumDigitsRows2IFMA_numbers:
 	VPADDQ Z12,Z6,Z6
 	VPADDQ Z13,Z7,Z7
 	VPADDQ Z14,Z8,Z8
-	block23
+	block39
 	VPADDQ Z15,Z9,Z9
 	VPADDQ Z16,Z10,Z10
 	VPADDQ Z17,Z11,Z11
@@ -1075,7 +1339,7 @@ TEXT ·sumDigitsRows3IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),BX
 	MOVQ cls+24(FP),SI
 	MOVQ n+32(FP),DI
-	block11
+	block19
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
@@ -1091,7 +1355,7 @@ TEXT ·sumDigitsRows3IFMA(SB), NOSPLIT, $0-64
 	VPXORQ Z7,Z7,Z7
 	VPXORQ Z8,Z8,Z8
 	VPXORQ Z9,Z9,Z9
-	block24
+	block44
 	VPXORQ Z14,Z14,Z14
 
 sumDigitsRows3IFMA_numbers:
@@ -1109,31 +1373,31 @@ sumDigitsRows3IFMA_numbers:
 	VMOVDQU64 Z16,64(AX)
 	VPBROADCASTQ (AX),Z15
 	VPBROADCASTQ 64(AX),Z16
-	block3
+	block6
 	VPBROADCASTQ 8(AX),Z15
 	VPBROADCASTQ 72(AX),Z16
-	block3
+	block6
 	VPBROADCASTQ 16(AX),Z15
 	VPBROADCASTQ 80(AX),Z16
-	block3
+	block6
 	VPBROADCASTQ 24(AX),Z15
 	VPBROADCASTQ 88(AX),Z16
-	block3
+	block6
 	VPBROADCASTQ 32(AX),Z15
 	VPBROADCASTQ 96(AX),Z16
-	block3
+	block6
 	VPBROADCASTQ 40(AX),Z15
 	VPBROADCASTQ 104(AX),Z16
-	block3
+	block6
 	VPBROADCASTQ 48(AX),Z15
 	VPBROADCASTQ 112(AX),Z16
-	block3
+	block6
 	VPBROADCASTQ 56(AX),Z15
 	VPBROADCASTQ 120(AX),Z16
-	block3
+	block6
 	ADDQ $0x8,DI
 	JNE sumDigitsRows3IFMA_numbers
-	block5
+	block9
 	VZEROUPPER
 	RET
 
@@ -1145,14 +1409,14 @@ TEXT ·sumDigitsRows4IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),BX
 	MOVQ cls+24(FP),SI
 	MOVQ n+32(FP),DI
-	block11
+	block19
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
 	MOVQ limbs+40(FP),R9
 	MOVQ R9,CX
 	SUBQ $0x18,CX
-	block4
+	block8
 
 sumDigitsRows4IFMA_numbers:
 	VPMOVZXBQ (SI)(DI*1),Z18
@@ -1169,31 +1433,31 @@ sumDigitsRows4IFMA_numbers:
 	VMOVDQU64 Z19,64(AX)
 	VPBROADCASTQ (AX),Z18
 	VPBROADCASTQ 64(AX),Z19
-	block2
+	block3
 	VPBROADCASTQ 8(AX),Z18
 	VPBROADCASTQ 72(AX),Z19
-	block2
+	block3
 	VPBROADCASTQ 16(AX),Z18
 	VPBROADCASTQ 80(AX),Z19
-	block2
+	block3
 	VPBROADCASTQ 24(AX),Z18
 	VPBROADCASTQ 88(AX),Z19
-	block2
+	block3
 	VPBROADCASTQ 32(AX),Z18
 	VPBROADCASTQ 96(AX),Z19
-	block2
+	block3
 	VPBROADCASTQ 40(AX),Z18
 	VPBROADCASTQ 104(AX),Z19
-	block2
+	block3
 	VPBROADCASTQ 48(AX),Z18
 	VPBROADCASTQ 112(AX),Z19
-	block2
+	block3
 	VPBROADCASTQ 56(AX),Z18
 	VPBROADCASTQ 120(AX),Z19
-	block2
+	block3
 	ADDQ $0x8,DI
 	JNE sumDigitsRows4IFMA_numbers
-	block5
+	block9
 	VPADDQ Z17,Z16,Z16
 	VPADDQ 576(AX),Z15,Z15
 	VMOVDQU64 Z15,576(AX)
@@ -1248,7 +1512,7 @@ TEXT ·sumNear2BMI2(SB), NOSPLIT, $0-56
 	MOVQ exp+16(FP),CX
 	MOVQ cls+24(FP),DX
 	MOVQ n+32(FP),BX
-	block17
+	block28
 
 near2_element:
 	MOVBQZX (DX)(BX*1),R10
@@ -1288,7 +1552,7 @@ TEXT ·sumNear3BMI2(SB), NOSPLIT, $8-56
 	MOVQ exp+16(FP),CX
 	MOVQ cls+24(FP),DX
 	MOVQ n+32(FP),BX
-	block17
+	block28
 	XORQ R10,R10
 
 near3_element:
@@ -1326,10 +1590,7 @@ near3_element:
 	JNZ near3_element
 	MOVQ acc+0(FP),AX
 	MOVQ SI,(AX)
-	MOVQ DI,8(AX)
-	MOVQ R8,16(AX)
-	MOVQ R9,24(AX)
-	MOVQ R10,32(AX)
+	block45
 	RET
 
 // func sumNear4BMI2(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base int64, signs uint64)
@@ -1339,7 +1600,7 @@ TEXT ·sumNear4BMI2(SB), NOSPLIT, $8-56
 	MOVQ exp+16(FP),CX
 	MOVQ cls+24(FP),DX
 	MOVQ n+32(FP),BX
-	block17
+	block28
 	XORQ R10,R10
 	XORQ R11,R11
 
@@ -1395,10 +1656,7 @@ near4_element:
 	JNZ near4_element
 	MOVQ acc+0(FP),AX
 	MOVQ SI,(AX)
-	MOVQ DI,8(AX)
-	MOVQ R8,16(AX)
-	MOVQ R9,24(AX)
-	MOVQ R10,32(AX)
+	block45
 	MOVQ R11,40(AX)
 	RET
 
@@ -1469,4 +1727,943 @@ words_group:
 	VPADDQ X0,X5,X5
 	VMOVQ X5,40(BX)
 	VZEROUPPER
+	RET
+
+// func dotHigh2ADX(out *uint64, u *uint64, uc *uint64, v *uint64, vc *uint64, k int, columns int)
+// Requires: ADX, BMI2
+TEXT ·dotHigh2ADX(SB), NOSPLIT, $0-56
+	MOVQ out+0(FP),AX
+	MOVQ v+24(FP),CX
+
+dotHigh2ADX_column:
+	MOVQ uc+16(FP),BX
+	MOVQ vc+32(FP),SI
+	MOVQ (BX),DI
+	ADDQ (SI),DI
+	MOVQ 8(BX),R8
+	ADCQ 8(SI),R8
+	MOVQ 16(BX),R9
+	ADCQ 16(SI),R9
+	ADDQ $0x18,SI
+	MOVQ SI,vc+32(FP)
+	MOVQ u+8(FP),BX
+	MOVQ k+40(FP),SI
+
+dotHigh2ADX_loop:
+	MOVQ (BX),DX
+	MULXQ 8(CX),R12,R10
+	MOVQ 8(BX),DX
+	XORQ R11,R11
+	MULXQ (CX),R12,R13
+	ADOXQ R13,R10
+	MULXQ 8(CX),R12,R13
+	ADCXQ R12,R10
+	ADOXQ R13,R11
+	MOVQ $0x0,R12
+	ADCXQ R12,R11
+	ADDQ R10,DI
+	ADCQ R11,R8
+	ADCQ $0x0,R9
+	ADDQ $0x10,BX
+	ADDQ $0x10,CX
+	DECQ SI
+	JNZ dotHigh2ADX_loop
+	MOVQ R9,DX
+	SARQ $0x3f,DX
+	MOVQ DX,(AX)
+	XORQ DX,DI
+	XORQ DX,R8
+	XORQ DX,R9
+	NEGQ DX
+	ADDQ DX,DI
+	ADCQ $0x0,R8
+	ADCQ $0x0,R9
+	MOVQ DI,8(AX)
+	MOVQ R8,16(AX)
+	MOVQ R9,24(AX)
+	ADDQ $0x20,AX
+	DECQ columns+48(FP)
+	JNZ dotHigh2ADX_column
+	RET
+
+// func offsetWords2BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint64)
+// Requires: BMI2
+TEXT ·offsetWords2BMI2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP),AX
+	MOVQ src+8(FP),CX
+	MOVQ d+16(FP),DX
+	MOVQ sign+24(FP),BX
+	MOVQ sum+32(FP),SI
+	MOVQ $0x40,DI
+	SUBQ DX,DI
+	SHRXQ DX,(CX),R8
+	SHLXQ DI,8(CX),DI
+	ORQ DI,R8
+	XORQ BX,R8
+	SHRXQ DX,8(CX),CX
+	XORQ BX,CX
+	NEGQ BX
+	ADDQ BX,R8
+	ADCQ $0x0,CX
+	BTCQ $0x3f,CX
+	MOVQ R8,(AX)
+	MOVQ CX,8(AX)
+	ADDQ R8,(SI)
+	ADCQ CX,8(SI)
+	ADCQ $0x0,16(SI)
+	RET
+
+// func addRow2ADX(acc *uint64, u *uint64, d *uint64, n int)
+// Requires: ADX, BMI2
+TEXT ·addRow2ADX(SB), NOSPLIT, $0-32
+	MOVQ u+8(FP),AX
+	MOVQ d+16(FP),CX
+	MOVQ n+24(FP),BX
+	MOVQ acc+0(FP),DI
+	MOVQ (DI),R8
+	MOVQ 8(DI),R9
+	MOVQ 16(DI),R10
+
+addRow2ADX_loop:
+	MOVQ (CX),DX
+	XORQ SI,SI
+	MULXQ (AX),SI,DI
+	ADCXQ SI,R8
+	ADOXQ DI,R9
+	MULXQ 8(AX),SI,DI
+	ADCXQ SI,R9
+	ADOXQ DI,R10
+	MOVQ $0x0,SI
+	ADCXQ SI,R10
+	ADDQ $0x10,AX
+	ADDQ $0x8,CX
+	DECQ BX
+	JNZ addRow2ADX_loop
+	MOVQ acc+0(FP),DI
+	MOVQ R8,(DI)
+	MOVQ R9,8(DI)
+	MOVQ R10,16(DI)
+	RET
+
+// func dotHigh3ADX(out *uint64, u *uint64, uc *uint64, v *uint64, vc *uint64, k int, columns int)
+// Requires: ADX, BMI2
+TEXT ·dotHigh3ADX(SB), NOSPLIT, $0-56
+	MOVQ out+0(FP),AX
+	MOVQ v+24(FP),CX
+
+dotHigh3ADX_column:
+	MOVQ uc+16(FP),BX
+	MOVQ vc+32(FP),SI
+	MOVQ (BX),DI
+	ADDQ (SI),DI
+	MOVQ 8(BX),R8
+	ADCQ 8(SI),R8
+	MOVQ 16(BX),R9
+	ADCQ 16(SI),R9
+	MOVQ 24(BX),R10
+	ADCQ 24(SI),R10
+	ADDQ $0x20,SI
+	MOVQ SI,vc+32(FP)
+	MOVQ u+8(FP),BX
+	MOVQ k+40(FP),SI
+
+dotHigh3ADX_loop:
+	MOVQ (BX),DX
+	MULXQ 16(CX),R14,R11
+	MOVQ 8(BX),DX
+	XORQ R12,R12
+	MULXQ 8(CX),R14,R15
+	ADOXQ R15,R11
+	MULXQ 16(CX),R14,R15
+	ADCXQ R14,R11
+	ADOXQ R15,R12
+	MOVQ $0x0,R14
+	ADCXQ R14,R12
+	MOVQ 16(BX),DX
+	XORQ R13,R13
+	MULXQ (CX),R14,R15
+	ADOXQ R15,R11
+	MULXQ 8(CX),R14,R15
+	ADCXQ R14,R11
+	ADOXQ R15,R12
+	MULXQ 16(CX),R14,R15
+	ADCXQ R14,R12
+	ADOXQ R15,R13
+	MOVQ $0x0,R14
+	ADCXQ R14,R13
+	ADDQ R11,DI
+	ADCQ R12,R8
+	ADCQ R13,R9
+	ADCQ $0x0,R10
+	ADDQ $0x18,BX
+	ADDQ $0x18,CX
+	DECQ SI
+	JNZ dotHigh3ADX_loop
+	MOVQ R10,DX
+	SARQ $0x3f,DX
+	MOVQ DX,(AX)
+	XORQ DX,DI
+	XORQ DX,R8
+	XORQ DX,R9
+	XORQ DX,R10
+	NEGQ DX
+	ADDQ DX,DI
+	ADCQ $0x0,R8
+	ADCQ $0x0,R9
+	ADCQ $0x0,R10
+	block45
+	ADDQ $0x28,AX
+	DECQ columns+48(FP)
+	JNZ dotHigh3ADX_column
+	RET
+
+// func offsetWords3BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint64)
+// Requires: BMI2
+TEXT ·offsetWords3BMI2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP),AX
+	MOVQ src+8(FP),CX
+	MOVQ d+16(FP),DX
+	MOVQ sign+24(FP),BX
+	MOVQ sum+32(FP),SI
+	block17
+	SHRXQ DX,16(CX),CX
+	XORQ BX,CX
+	NEGQ BX
+	ADDQ BX,R9
+	ADCQ $0x0,R10
+	ADCQ $0x0,CX
+	BTCQ $0x3f,CX
+	MOVQ R9,(AX)
+	MOVQ R10,8(AX)
+	MOVQ CX,16(AX)
+	ADDQ R9,(SI)
+	ADCQ R10,8(SI)
+	ADCQ CX,16(SI)
+	ADCQ $0x0,24(SI)
+	RET
+
+// func addRow3ADX(acc *uint64, u *uint64, d *uint64, n int)
+// Requires: ADX, BMI2
+TEXT ·addRow3ADX(SB), NOSPLIT, $0-32
+	MOVQ u+8(FP),AX
+	MOVQ d+16(FP),CX
+	MOVQ n+24(FP),BX
+	MOVQ acc+0(FP),DI
+	MOVQ (DI),R8
+	MOVQ 8(DI),R9
+	MOVQ 16(DI),R10
+	MOVQ 24(DI),R11
+
+addRow3ADX_loop:
+	block16
+	MOVQ $0x0,SI
+	ADCXQ SI,R11
+	ADDQ $0x18,AX
+	ADDQ $0x8,CX
+	DECQ BX
+	JNZ addRow3ADX_loop
+	MOVQ acc+0(FP),DI
+	MOVQ R8,(DI)
+	MOVQ R9,8(DI)
+	MOVQ R10,16(DI)
+	MOVQ R11,24(DI)
+	RET
+
+// func dotHigh4ADX(out *uint64, u *uint64, uc *uint64, v *uint64, vc *uint64, k int, columns int)
+// Requires: ADX, BMI2
+TEXT ·dotHigh4ADX(SB), NOSPLIT, $0-56
+	MOVQ out+0(FP),AX
+	MOVQ v+24(FP),CX
+
+dotHigh4ADX_column:
+	MOVQ uc+16(FP),BX
+	MOVQ vc+32(FP),SI
+	block13
+	ADDQ $0x28,SI
+	MOVQ SI,vc+32(FP)
+	MOVQ u+8(FP),BX
+	MOVQ k+40(FP),SI
+
+dotHigh4ADX_loop:
+	MOVQ (BX),DX
+	MULXQ 24(CX),R11,DI
+	MOVQ 8(BX),DX
+	XORQ R8,R8
+	MULXQ 16(CX),R11,R12
+	ADOXQ R12,DI
+	MULXQ 24(CX),R11,R12
+	ADCXQ R11,DI
+	ADOXQ R12,R8
+	MOVQ $0x0,R11
+	ADCXQ R11,R8
+	MOVQ 16(BX),DX
+	XORQ R9,R9
+	MULXQ 8(CX),R11,R12
+	ADOXQ R12,DI
+	MULXQ 16(CX),R11,R12
+	ADCXQ R11,DI
+	ADOXQ R12,R8
+	MULXQ 24(CX),R11,R12
+	ADCXQ R11,R8
+	ADOXQ R12,R9
+	MOVQ $0x0,R11
+	ADCXQ R11,R9
+	MOVQ 24(BX),DX
+	XORQ R10,R10
+	MULXQ (CX),R11,R12
+	ADOXQ R12,DI
+	MULXQ 8(CX),R11,R12
+	ADCXQ R11,DI
+	ADOXQ R12,R8
+	MULXQ 16(CX),R11,R12
+	ADCXQ R11,R8
+	ADOXQ R12,R9
+	MULXQ 24(CX),R11,R12
+	ADCXQ R11,R9
+	ADOXQ R12,R10
+	MOVQ $0x0,R11
+	ADCXQ R11,R10
+	ADDQ DI,8(AX)
+	ADCQ R8,16(AX)
+	ADCQ R9,24(AX)
+	ADCQ R10,32(AX)
+	ADCQ $0x0,40(AX)
+	ADDQ $0x20,BX
+	ADDQ $0x20,CX
+	DECQ SI
+	JNZ dotHigh4ADX_loop
+	MOVQ 8(AX),BX
+	MOVQ 16(AX),SI
+	MOVQ 24(AX),DI
+	MOVQ 32(AX),R8
+	MOVQ 40(AX),R9
+	MOVQ R9,DX
+	SARQ $0x3f,DX
+	MOVQ DX,(AX)
+	XORQ DX,BX
+	XORQ DX,SI
+	XORQ DX,DI
+	XORQ DX,R8
+	XORQ DX,R9
+	NEGQ DX
+	ADDQ DX,BX
+	ADCQ $0x0,SI
+	ADCQ $0x0,DI
+	ADCQ $0x0,R8
+	ADCQ $0x0,R9
+	MOVQ BX,8(AX)
+	MOVQ SI,16(AX)
+	MOVQ DI,24(AX)
+	MOVQ R8,32(AX)
+	MOVQ R9,40(AX)
+	ADDQ $0x30,AX
+	DECQ columns+48(FP)
+	JNZ dotHigh4ADX_column
+	RET
+
+// func offsetWords4BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint64)
+// Requires: BMI2
+TEXT ·offsetWords4BMI2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP),AX
+	MOVQ src+8(FP),CX
+	MOVQ d+16(FP),DX
+	MOVQ sign+24(FP),BX
+	MOVQ sum+32(FP),SI
+	block17
+	SHRXQ DX,16(CX),R11
+	SHLXQ DI,24(CX),R8
+	ORQ R8,R11
+	XORQ BX,R11
+	SHRXQ DX,24(CX),CX
+	XORQ BX,CX
+	NEGQ BX
+	ADDQ BX,R9
+	ADCQ $0x0,R10
+	ADCQ $0x0,R11
+	ADCQ $0x0,CX
+	BTCQ $0x3f,CX
+	MOVQ R9,(AX)
+	MOVQ R10,8(AX)
+	MOVQ R11,16(AX)
+	MOVQ CX,24(AX)
+	ADDQ R9,(SI)
+	ADCQ R10,8(SI)
+	ADCQ R11,16(SI)
+	ADCQ CX,24(SI)
+	ADCQ $0x0,32(SI)
+	RET
+
+// func addRow4ADX(acc *uint64, u *uint64, d *uint64, n int)
+// Requires: ADX, BMI2
+TEXT ·addRow4ADX(SB), NOSPLIT, $0-32
+	MOVQ u+8(FP),AX
+	MOVQ d+16(FP),CX
+	MOVQ n+24(FP),BX
+	MOVQ acc+0(FP),DI
+	block40
+
+addRow4ADX_loop:
+	block16
+	MULXQ 24(AX),SI,DI
+	ADCXQ SI,R11
+	ADOXQ DI,R12
+	MOVQ $0x0,SI
+	ADCXQ SI,R12
+	ADDQ $0x20,AX
+	ADDQ $0x8,CX
+	DECQ BX
+	JNZ addRow4ADX_loop
+	MOVQ acc+0(FP),DI
+	block41
+	RET
+
+// func dotHigh5ADX(out *uint64, u *uint64, uc *uint64, v *uint64, vc *uint64, k int, columns int)
+// Requires: ADX, BMI2
+TEXT ·dotHigh5ADX(SB), NOSPLIT, $0-56
+	MOVQ out+0(FP),AX
+	MOVQ v+24(FP),CX
+
+dotHigh5ADX_column:
+	MOVQ uc+16(FP),BX
+	MOVQ vc+32(FP),SI
+	block13
+	MOVQ 40(BX),DX
+	ADCQ 40(SI),DX
+	MOVQ DX,48(AX)
+	ADDQ $0x30,SI
+	MOVQ SI,vc+32(FP)
+	MOVQ u+8(FP),BX
+	MOVQ k+40(FP),SI
+
+dotHigh5ADX_loop:
+	MOVQ (BX),DX
+	MULXQ 32(CX),R12,DI
+	MOVQ 8(BX),DX
+	XORQ R8,R8
+	MULXQ 24(CX),R12,R13
+	ADOXQ R13,DI
+	MULXQ 32(CX),R12,R13
+	ADCXQ R12,DI
+	ADOXQ R13,R8
+	MOVQ $0x0,R12
+	ADCXQ R12,R8
+	MOVQ 16(BX),DX
+	XORQ R9,R9
+	MULXQ 16(CX),R12,R13
+	ADOXQ R13,DI
+	MULXQ 24(CX),R12,R13
+	ADCXQ R12,DI
+	ADOXQ R13,R8
+	MULXQ 32(CX),R12,R13
+	ADCXQ R12,R8
+	ADOXQ R13,R9
+	MOVQ $0x0,R12
+	ADCXQ R12,R9
+	MOVQ 24(BX),DX
+	XORQ R10,R10
+	MULXQ 8(CX),R12,R13
+	ADOXQ R13,DI
+	MULXQ 16(CX),R12,R13
+	ADCXQ R12,DI
+	ADOXQ R13,R8
+	MULXQ 24(CX),R12,R13
+	ADCXQ R12,R8
+	ADOXQ R13,R9
+	MULXQ 32(CX),R12,R13
+	ADCXQ R12,R9
+	ADOXQ R13,R10
+	MOVQ $0x0,R12
+	ADCXQ R12,R10
+	MOVQ 32(BX),DX
+	XORQ R11,R11
+	MULXQ (CX),R12,R13
+	ADOXQ R13,DI
+	MULXQ 8(CX),R12,R13
+	ADCXQ R12,DI
+	ADOXQ R13,R8
+	MULXQ 16(CX),R12,R13
+	ADCXQ R12,R8
+	ADOXQ R13,R9
+	MULXQ 24(CX),R12,R13
+	ADCXQ R12,R9
+	ADOXQ R13,R10
+	MULXQ 32(CX),R12,R13
+	ADCXQ R12,R10
+	ADOXQ R13,R11
+	MOVQ $0x0,R12
+	ADCXQ R12,R11
+	block42
+	ADCQ $0x0,48(AX)
+	ADDQ $0x28,BX
+	ADDQ $0x28,CX
+	DECQ SI
+	JNZ dotHigh5ADX_loop
+	block37
+	MOVQ R10,DX
+	block20
+	block29
+	block38
+	ADDQ $0x38,AX
+	DECQ columns+48(FP)
+	JNZ dotHigh5ADX_column
+	RET
+
+// func offsetWords5BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint64)
+// Requires: BMI2
+TEXT ·offsetWords5BMI2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP),AX
+	MOVQ src+8(FP),CX
+	MOVQ d+16(FP),DX
+	MOVQ sign+24(FP),BX
+	MOVQ sum+32(FP),SI
+	block7
+	SHRXQ DX,32(CX),CX
+	XORQ BX,CX
+	NEGQ BX
+	ADDQ BX,R9
+	ADCQ $0x0,R10
+	ADCQ $0x0,R11
+	ADCQ $0x0,R12
+	ADCQ $0x0,CX
+	BTCQ $0x3f,CX
+	MOVQ R9,(AX)
+	MOVQ R10,8(AX)
+	MOVQ R11,16(AX)
+	MOVQ R12,24(AX)
+	MOVQ CX,32(AX)
+	ADDQ R9,(SI)
+	ADCQ R10,8(SI)
+	ADCQ R11,16(SI)
+	ADCQ R12,24(SI)
+	ADCQ CX,32(SI)
+	ADCQ $0x0,40(SI)
+	RET
+
+// func addRow5ADX(acc *uint64, u *uint64, d *uint64, n int)
+// Requires: ADX, BMI2
+TEXT ·addRow5ADX(SB), NOSPLIT, $0-32
+	MOVQ u+8(FP),AX
+	MOVQ d+16(FP),CX
+	MOVQ n+24(FP),BX
+	MOVQ acc+0(FP),DI
+	block40
+	MOVQ 40(DI),R13
+
+addRow5ADX_loop:
+	block10
+	MOVQ $0x0,SI
+	ADCXQ SI,R13
+	ADDQ $0x28,AX
+	ADDQ $0x8,CX
+	DECQ BX
+	JNZ addRow5ADX_loop
+	MOVQ acc+0(FP),DI
+	block41
+	MOVQ R13,40(DI)
+	RET
+
+// func dotHigh6ADX(out *uint64, u *uint64, uc *uint64, v *uint64, vc *uint64, k int, columns int)
+// Requires: ADX, BMI2
+TEXT ·dotHigh6ADX(SB), NOSPLIT, $0-56
+	MOVQ out+0(FP),AX
+	MOVQ v+24(FP),CX
+
+dotHigh6ADX_column:
+	MOVQ uc+16(FP),BX
+	MOVQ vc+32(FP),SI
+	block5
+	ADDQ $0x38,SI
+	MOVQ SI,vc+32(FP)
+	MOVQ u+8(FP),BX
+	MOVQ k+40(FP),SI
+
+dotHigh6ADX_loop:
+	MOVQ (BX),DX
+	MULXQ 40(CX),R13,DI
+	MOVQ 8(BX),DX
+	XORQ R8,R8
+	MULXQ 32(CX),R13,R14
+	ADOXQ R14,DI
+	MULXQ 40(CX),R13,R14
+	ADCXQ R13,DI
+	ADOXQ R14,R8
+	MOVQ $0x0,R13
+	ADCXQ R13,R8
+	MOVQ 16(BX),DX
+	XORQ R9,R9
+	MULXQ 24(CX),R13,R14
+	ADOXQ R14,DI
+	MULXQ 32(CX),R13,R14
+	ADCXQ R13,DI
+	ADOXQ R14,R8
+	MULXQ 40(CX),R13,R14
+	ADCXQ R13,R8
+	ADOXQ R14,R9
+	MOVQ $0x0,R13
+	ADCXQ R13,R9
+	MOVQ 24(BX),DX
+	XORQ R10,R10
+	MULXQ 16(CX),R13,R14
+	ADOXQ R14,DI
+	MULXQ 24(CX),R13,R14
+	ADCXQ R13,DI
+	ADOXQ R14,R8
+	MULXQ 32(CX),R13,R14
+	ADCXQ R13,R8
+	ADOXQ R14,R9
+	MULXQ 40(CX),R13,R14
+	ADCXQ R13,R9
+	ADOXQ R14,R10
+	MOVQ $0x0,R13
+	ADCXQ R13,R10
+	MOVQ 32(BX),DX
+	XORQ R11,R11
+	MULXQ 8(CX),R13,R14
+	ADOXQ R14,DI
+	MULXQ 16(CX),R13,R14
+	ADCXQ R13,DI
+	ADOXQ R14,R8
+	MULXQ 24(CX),R13,R14
+	ADCXQ R13,R8
+	ADOXQ R14,R9
+	MULXQ 32(CX),R13,R14
+	ADCXQ R13,R9
+	ADOXQ R14,R10
+	MULXQ 40(CX),R13,R14
+	ADCXQ R13,R10
+	ADOXQ R14,R11
+	MOVQ $0x0,R13
+	ADCXQ R13,R11
+	MOVQ 40(BX),DX
+	XORQ R12,R12
+	MULXQ (CX),R13,R14
+	ADOXQ R14,DI
+	MULXQ 8(CX),R13,R14
+	ADCXQ R13,DI
+	ADOXQ R14,R8
+	MULXQ 16(CX),R13,R14
+	ADCXQ R13,R8
+	ADOXQ R14,R9
+	MULXQ 24(CX),R13,R14
+	ADCXQ R13,R9
+	ADOXQ R14,R10
+	MULXQ 32(CX),R13,R14
+	ADCXQ R13,R10
+	ADOXQ R14,R11
+	MULXQ 40(CX),R13,R14
+	ADCXQ R13,R11
+	ADOXQ R14,R12
+	MOVQ $0x0,R13
+	ADCXQ R13,R12
+	block42
+	ADCQ R12,48(AX)
+	ADCQ $0x0,56(AX)
+	ADDQ $0x30,BX
+	ADDQ $0x30,CX
+	DECQ SI
+	JNZ dotHigh6ADX_loop
+	block37
+	MOVQ 56(AX),R11
+	MOVQ R11,DX
+	block20
+	XORQ DX,R11
+	block29
+	ADCQ $0x0,R11
+	block38
+	MOVQ R11,56(AX)
+	ADDQ $0x40,AX
+	DECQ columns+48(FP)
+	JNZ dotHigh6ADX_column
+	RET
+
+// func offsetWords6BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint64)
+// Requires: BMI2
+TEXT ·offsetWords6BMI2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP),AX
+	MOVQ src+8(FP),CX
+	MOVQ d+16(FP),DX
+	MOVQ sign+24(FP),BX
+	MOVQ sum+32(FP),SI
+	block7
+	SHRXQ DX,32(CX),R13
+	SHLXQ DI,40(CX),R8
+	ORQ R8,R13
+	XORQ BX,R13
+	SHRXQ DX,40(CX),CX
+	block30
+	block31
+	MOVQ CX,40(AX)
+	block43
+	ADCQ CX,40(SI)
+	ADCQ $0x0,48(SI)
+	RET
+
+// func addRow6ADX(acc *uint64, u *uint64, d *uint64, n int)
+// Requires: ADX, BMI2
+TEXT ·addRow6ADX(SB), NOSPLIT, $0-32
+	MOVQ u+8(FP),AX
+	MOVQ d+16(FP),CX
+	MOVQ n+24(FP),BX
+	MOVQ acc+0(FP),DI
+	block40
+	MOVQ 40(DI),R13
+	MOVQ 48(DI),R14
+
+addRow6ADX_loop:
+	block10
+	MULXQ 40(AX),SI,DI
+	ADCXQ SI,R13
+	ADOXQ DI,R14
+	MOVQ $0x0,SI
+	ADCXQ SI,R14
+	ADDQ $0x30,AX
+	ADDQ $0x8,CX
+	DECQ BX
+	JNZ addRow6ADX_loop
+	MOVQ acc+0(FP),DI
+	block41
+	MOVQ R13,40(DI)
+	MOVQ R14,48(DI)
+	RET
+
+// func dotHigh7ADX(out *uint64, u *uint64, uc *uint64, v *uint64, vc *uint64, k int, columns int)
+// Requires: ADX, BMI2
+TEXT ·dotHigh7ADX(SB), NOSPLIT, $0-56
+	MOVQ out+0(FP),AX
+	MOVQ v+24(FP),CX
+
+dotHigh7ADX_column:
+	MOVQ uc+16(FP),BX
+	MOVQ vc+32(FP),SI
+	block5
+	MOVQ 56(BX),DX
+	ADCQ 56(SI),DX
+	MOVQ DX,64(AX)
+	ADDQ $0x40,SI
+	MOVQ SI,vc+32(FP)
+	MOVQ u+8(FP),BX
+	MOVQ k+40(FP),SI
+
+dotHigh7ADX_loop:
+	MOVQ (BX),DX
+	MULXQ 48(CX),R14,DI
+	MOVQ 8(BX),DX
+	XORQ R8,R8
+	MULXQ 40(CX),R14,R15
+	ADOXQ R15,DI
+	MULXQ 48(CX),R14,R15
+	ADCXQ R14,DI
+	ADOXQ R15,R8
+	MOVQ $0x0,R14
+	ADCXQ R14,R8
+	MOVQ 16(BX),DX
+	XORQ R9,R9
+	MULXQ 32(CX),R14,R15
+	ADOXQ R15,DI
+	MULXQ 40(CX),R14,R15
+	ADCXQ R14,DI
+	ADOXQ R15,R8
+	MULXQ 48(CX),R14,R15
+	ADCXQ R14,R8
+	ADOXQ R15,R9
+	MOVQ $0x0,R14
+	ADCXQ R14,R9
+	MOVQ 24(BX),DX
+	XORQ R10,R10
+	MULXQ 24(CX),R14,R15
+	ADOXQ R15,DI
+	MULXQ 32(CX),R14,R15
+	ADCXQ R14,DI
+	ADOXQ R15,R8
+	MULXQ 40(CX),R14,R15
+	ADCXQ R14,R8
+	ADOXQ R15,R9
+	MULXQ 48(CX),R14,R15
+	ADCXQ R14,R9
+	ADOXQ R15,R10
+	MOVQ $0x0,R14
+	ADCXQ R14,R10
+	MOVQ 32(BX),DX
+	XORQ R11,R11
+	MULXQ 16(CX),R14,R15
+	ADOXQ R15,DI
+	MULXQ 24(CX),R14,R15
+	ADCXQ R14,DI
+	ADOXQ R15,R8
+	MULXQ 32(CX),R14,R15
+	ADCXQ R14,R8
+	ADOXQ R15,R9
+	MULXQ 40(CX),R14,R15
+	ADCXQ R14,R9
+	ADOXQ R15,R10
+	MULXQ 48(CX),R14,R15
+	ADCXQ R14,R10
+	ADOXQ R15,R11
+	MOVQ $0x0,R14
+	ADCXQ R14,R11
+	MOVQ 40(BX),DX
+	XORQ R12,R12
+	MULXQ 8(CX),R14,R15
+	ADOXQ R15,DI
+	MULXQ 16(CX),R14,R15
+	ADCXQ R14,DI
+	ADOXQ R15,R8
+	MULXQ 24(CX),R14,R15
+	ADCXQ R14,R8
+	ADOXQ R15,R9
+	MULXQ 32(CX),R14,R15
+	ADCXQ R14,R9
+	ADOXQ R15,R10
+	MULXQ 40(CX),R14,R15
+	ADCXQ R14,R10
+	ADOXQ R15,R11
+	MULXQ 48(CX),R14,R15
+	ADCXQ R14,R11
+	ADOXQ R15,R12
+	MOVQ $0x0,R14
+	ADCXQ R14,R12
+	MOVQ 48(BX),DX
+	XORQ R13,R13
+	MULXQ (CX),R14,R15
+	ADOXQ R15,DI
+	MULXQ 8(CX),R14,R15
+	ADCXQ R14,DI
+	ADOXQ R15,R8
+	MULXQ 16(CX),R14,R15
+	ADCXQ R14,R8
+	ADOXQ R15,R9
+	MULXQ 24(CX),R14,R15
+	ADCXQ R14,R9
+	ADOXQ R15,R10
+	MULXQ 32(CX),R14,R15
+	ADCXQ R14,R10
+	ADOXQ R15,R11
+	MULXQ 40(CX),R14,R15
+	ADCXQ R14,R11
+	ADOXQ R15,R12
+	MULXQ 48(CX),R14,R15
+	ADCXQ R14,R12
+	ADOXQ R15,R13
+	MOVQ $0x0,R14
+	ADCXQ R14,R13
+	block42
+	ADCQ R12,48(AX)
+	ADCQ R13,56(AX)
+	ADCQ $0x0,64(AX)
+	ADDQ $0x38,BX
+	ADDQ $0x38,CX
+	DECQ SI
+	JNZ dotHigh7ADX_loop
+	block37
+	MOVQ 56(AX),R11
+	MOVQ 64(AX),R12
+	MOVQ R12,DX
+	block20
+	XORQ DX,R11
+	XORQ DX,R12
+	block29
+	ADCQ $0x0,R11
+	ADCQ $0x0,R12
+	block38
+	MOVQ R11,56(AX)
+	MOVQ R12,64(AX)
+	ADDQ $0x48,AX
+	DECQ columns+48(FP)
+	JNZ dotHigh7ADX_column
+	RET
+
+// func offsetWords7BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint64)
+// Requires: BMI2
+TEXT ·offsetWords7BMI2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP),AX
+	MOVQ src+8(FP),CX
+	MOVQ d+16(FP),DX
+	MOVQ sign+24(FP),BX
+	MOVQ sum+32(FP),SI
+	block2
+	SHRXQ DX,48(CX),CX
+	block30
+	ADCQ $0x0,R14
+	block31
+	MOVQ R14,40(AX)
+	MOVQ CX,48(AX)
+	block43
+	ADCQ R14,40(SI)
+	ADCQ CX,48(SI)
+	ADCQ $0x0,56(SI)
+	RET
+
+// func addRow7ADX(acc *uint64, u *uint64, d *uint64, n int)
+// Requires: ADX, BMI2
+TEXT ·addRow7ADX(SB), NOSPLIT, $0-32
+	MOVQ u+8(FP),AX
+	MOVQ d+16(FP),CX
+	MOVQ n+24(FP),BX
+	MOVQ acc+0(FP),DI
+	block21
+
+addRow7ADX_loop:
+	block4
+	MOVQ $0x0,SI
+	ADCXQ SI,R15
+	ADDQ $0x38,AX
+	ADDQ $0x8,CX
+	DECQ BX
+	JNZ addRow7ADX_loop
+	MOVQ acc+0(FP),DI
+	block22
+	RET
+
+// func offsetWords8BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint64)
+// Requires: BMI2
+TEXT ·offsetWords8BMI2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP),AX
+	MOVQ src+8(FP),CX
+	MOVQ d+16(FP),DX
+	MOVQ sign+24(FP),BX
+	MOVQ sum+32(FP),SI
+	block2
+	SHRXQ DX,48(CX),R15
+	SHLXQ DI,56(CX),R8
+	ORQ R8,R15
+	XORQ BX,R15
+	SHRXQ DX,56(CX),CX
+	block30
+	ADCQ $0x0,R14
+	ADCQ $0x0,R15
+	block31
+	MOVQ R14,40(AX)
+	MOVQ R15,48(AX)
+	MOVQ CX,56(AX)
+	block43
+	ADCQ R14,40(SI)
+	ADCQ R15,48(SI)
+	ADCQ CX,56(SI)
+	ADCQ $0x0,64(SI)
+	RET
+
+// func addRow8ADX(acc *uint64, u *uint64, d *uint64, n int)
+// Requires: ADX, BMI2
+TEXT ·addRow8ADX(SB), NOSPLIT, $8-32
+	MOVQ u+8(FP),AX
+	MOVQ d+16(FP),CX
+	MOVQ n+24(FP),BX
+	MOVQ acc+0(FP),DI
+	block21
+	MOVQ 64(DI),BP
+
+addRow8ADX_loop:
+	block4
+	MULXQ 56(AX),SI,DI
+	ADCXQ SI,R15
+	ADOXQ DI,BP
+	MOVQ $0x0,SI
+	ADCXQ SI,BP
+	ADDQ $0x40,AX
+	ADDQ $0x8,CX
+	DECQ BX
+	JNZ addRow8ADX_loop
+	MOVQ acc+0(FP),DI
+	block22
+	MOVQ BP,64(DI)
 	RET
