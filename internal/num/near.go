@@ -17,13 +17,13 @@ func (a *Array) SetNear(i int, mag []uint64, exp int64, sign uint64, bound uint6
 	for top > 0 && mag[top] == 0 {
 		top--
 	}
-	l := len(a.Sig) / len(a.Exp)
+	l := a.Limbs()
 	lead := bits.LeadingZeros64(mag[top])
 	// The word below the words kept, where the number has been shifted to the top of its words.
 	if top < l || mag[top] == 0 {
 		return false
 	}
-	left, right := uint(lead), uint(63-lead) // x << lead | y >> (64 - lead)
+	left, right := uint(lead)&63, uint(63-lead)&63 // x << lead | y >> (64 - lead)
 	to := a.Sig[i*l : (i+1)*l]
 	below := top - l
 	next := mag[below] // the first word that is not kept
@@ -37,15 +37,15 @@ func (a *Array) SetNear(i int, mag []uint64, exp int64, sign uint64, bound uint6
 	// t has the 64 bits behind the last one kept.
 	t := word
 	if spare > 0 {
-		t = low<<(64-spare) | word>>spare
+		t = low<<((64-spare)&63) | word>>(spare&63)
 	}
 	// One unit of mag is 2^(lead - 64 below) units of word, and those are 2^-spare units of t.
 	shift := lead - 64*below - int(spare) + unit
 	err := uint64(1) << 62
 	if shift <= 0 {
-		err = bound>>min(63, uint(-shift)) + 2
+		err = bound>>(min(63, uint(-shift))&63) + 2
 	} else if bits.Len64(bound)+shift <= 61 {
-		err = bound<<uint(shift) + 2
+		err = bound<<(uint(shift)&63) + 2
 	}
 	tie := int64(t ^ 1<<63)
 	if tie < 0 {
@@ -58,11 +58,13 @@ func (a *Array) SetNear(i int, mag []uint64, exp int64, sign uint64, bound uint6
 	if e < math.MinInt32+8 || e > math.MaxInt32-8 {
 		return false
 	}
-	mask := ^(uint64(1)<<spare - 1)
-	w, c := bits.Add64(low&mask, t>>63<<spare, 0)
+	mask := ^(uint64(1)<<(spare&63) - 1)
+	w, c := bits.Add64(low&mask, t>>63<<(spare&63), 0)
 	to[0] = w
-	for k := 1; k < l; k++ {
-		to[k], c = bits.Add64(mag[below+1+k]<<left|mag[below+k]>>1>>right, 0, c)
+	last := mag[below+1]
+	for k, m := range mag[below+2 : top+1] {
+		to[k+1], c = bits.Add64(m<<left|last>>1>>right, 0, c)
+		last = m
 	}
 	if c != 0 {
 		to[l-1] = 1 << 63

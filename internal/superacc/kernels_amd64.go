@@ -83,15 +83,15 @@ func wordKernel() bool { return Assembly() }
 
 func wordDotFast(w, parts []uint64, out *[6]uint64) { wordDotAVX2(&w[0], &parts[0], len(w)/4, out) }
 
-func offsetWordsFast(dst, x []uint64, d, sign uint64, sum []uint64) {
-	if d == 0 || !Assembly() {
-		offsetWords(dst, x, d, sign, sum)
-		return
+// offsetWordsOf returns the kernel for numbers of this many words and shifts from 1 to 63, or nil.
+func offsetWordsOf(words int) offsetKernel {
+	if !Assembly() {
+		return nil
 	}
-	offsets[len(dst)-2](&dst[0], &x[0], d, sign, &sum[0])
+	return offsets[words-2]
 }
 
-var offsets = [...]func(dst, src *uint64, d, sign uint64, sum *uint64){
+var offsets = [...]offsetKernel{
 	offsetWords2BMI2, offsetWords3BMI2, offsetWords4BMI2, offsetWords5BMI2, offsetWords6BMI2, offsetWords7BMI2, offsetWords8BMI2,
 }
 

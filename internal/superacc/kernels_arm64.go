@@ -54,9 +54,7 @@ func sumRowsNearFast(_, _ []uint64, _ *[128]uint8, _ int, _ []uint64, _ []int32,
 	return false
 }
 
-func offsetWordsFast(dst, x []uint64, d, sign uint64, sum []uint64) {
-	offsetWords(dst, x, d, sign, sum)
-}
+func offsetWordsOf(int) offsetKernel { return nil }
 
 func dotHighFast(words int, out, u, uc, v, vc []uint64) { dotHigh(words, out, u, uc, v, vc) }
 

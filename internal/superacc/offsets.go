@@ -73,14 +73,15 @@ func (a *OffsetVectors) row(m num.Mat, i int) {
 		a.two(m, from, to, sum, int64(top))
 		return
 	}
+	offset := offsetWordsOf(words)
 	for ; len(to) > 0; to = to[words:] {
 		x := m.Arr.Sig[from*l:][:l]
 		d := uint64(int64(top)-int64(exp[from])) + 1
 		if cls[from].Class() != num.Finite {
 			d = uint64(64 * words)
 		}
-		if d < 64 && l == words {
-			offsetWordsFast(to[:words:words], x, d, -uint64(cls[from]&1), sum)
+		if d < 64 && l == words && offset != nil {
+			offset(&to[0], &x[0], d, -uint64(cls[from]&1), &sum[0])
 		} else {
 			a.shifted(to[:words:words], x, d, -uint64(cls[from]&1), sum)
 		}
@@ -98,9 +99,9 @@ func (a *OffsetVectors) two(m num.Mat, from int, to, sum []uint64, top int64) {
 		d := uint64(top-int64(m.Arr.Exp[from])) + 1
 		switch {
 		case d < 64 && cls.Class() == num.Finite:
-			x0, x1 = x0>>d|x1<<(64-d), x1>>d
+			x0, x1 = x0>>(d&63)|x1<<((64-d)&63), x1>>(d&63)
 		case d < 128 && cls.Class() == num.Finite:
-			x0, x1 = x1>>(d-64), 0
+			x0, x1 = x1>>((d-64)&63), 0
 		default:
 			x0, x1 = 0, 0
 		}
@@ -151,6 +152,9 @@ func (a *OffsetVectors) floats(m num.Mat, i int) {
 	}
 }
 
+// An offsetKernel is the loop of offsetWords.
+type offsetKernel = func(dst, src *uint64, d, sign uint64, sum *uint64)
+
 // offsetWords stores u = ±x 2^-d + O in dst, cut off towards 0, for a number x of at most 64 words
 // - 1 bits after the shift, and adds u to sum, which has one word more. sign is 0 or 2^64 - 1, and d
 // < 64.
@@ -159,9 +163,9 @@ func offsetWords(dst, x []uint64, d, sign uint64, sum []uint64) {
 	x, sum = x[:n], sum[:n+1]
 	c, carry := sign&1, uint64(0)
 	for k := range dst {
-		w := x[k] >> d
+		w := x[k] >> (d & 63)
 		if k+1 < n {
-			w |= x[k+1] << 1 << (63 - d)
+			w |= x[k+1] << 1 << ((63 - d) & 63)
 		}
 		w, c = bits.Add64(w^sign, 0, c)
 		if k+1 == n {

@@ -40,7 +40,7 @@ func TestOffsetKernels(t *testing.T) {
 		want, got := make([]uint64, words), make([]uint64, words)
 		wantSum, gotSum := slices.Clone(sum), slices.Clone(sum)
 		offsetWords(want, x, d, sign, wantSum)
-		offsetWordsFast(got, x, d, sign, gotSum)
+		offsetWordsOf(words)(&got[0], &x[0], d, sign, &gotSum[0])
 		if !slices.Equal(want, got) || !slices.Equal(wantSum, gotSum) {
 			t.Fatalf("trial %d: offsetWords of %x 2^-%d, sign %x: %x, sum %x, want %x, %x", trial, x, d, sign, got, gotSum, want, wantSum)
 		}
