@@ -107,14 +107,14 @@ var dotHighs = [...]func(out, u, uc, v, vc *uint64, k, columns int){
 	dotHigh2ADX, dotHigh3ADX, dotHigh4ADX, dotHigh5ADX, dotHigh6ADX, dotHigh7ADX,
 }
 
-func addRowFast(acc, u, d []uint64) {
+// rowKernelOf returns the kernel for numbers of this many words, or nil.
+func rowKernelOf(words int) rowKernel {
 	if !Assembly() {
-		addRow(acc, u, d)
-		return
+		return nil
 	}
-	addRows[len(acc)-3](&acc[0], &u[0], &d[0], len(d))
+	return addRows[words-2]
 }
 
-var addRows = [...]func(acc, u, d *uint64, n int){
+var addRows = [...]rowKernel{
 	addRow2ADX, addRow3ADX, addRow4ADX, addRow5ADX, addRow6ADX, addRow7ADX, addRow8ADX,
 }

@@ -92,31 +92,57 @@
 	ADDQ R9,DX
 
 #define block4 \
-	MOVQ (CX),DX; \
-	XORQ SI,SI; \
-	MULXQ (AX),SI,DI; \
-	ADCXQ SI,R8; \
-	ADOXQ DI,R9; \
-	MULXQ 8(AX),SI,DI; \
-	ADCXQ SI,R9; \
-	ADOXQ DI,R10; \
-	MULXQ 16(AX),SI,DI; \
-	ADCXQ SI,R10; \
-	ADOXQ DI,R11; \
-	MULXQ 24(AX),SI,DI; \
-	ADCXQ SI,R11; \
-	ADOXQ DI,R12; \
-	MULXQ 32(AX),SI,DI; \
-	ADCXQ SI,R12; \
-	ADOXQ DI,R13; \
-	MULXQ 40(AX),SI,DI; \
-	ADCXQ SI,R13; \
-	ADOXQ DI,R14; \
-	MULXQ 48(AX),SI,DI; \
-	ADCXQ SI,R14; \
-	ADOXQ DI,R15
+	MOVQ $0x40,DI; \
+	SUBQ SI,DI; \
+	SHLXQ SI,(BX),R8; \
+	SHLXQ SI,8(BX),R9; \
+	SHRXQ DI,(BX),AX; \
+	ORQ AX,R9; \
+	SHLXQ SI,16(BX),R10; \
+	SHRXQ DI,8(BX),AX; \
+	ORQ AX,R10; \
+	SHLXQ SI,24(BX),R11; \
+	SHRXQ DI,16(BX),AX; \
+	ORQ AX,R11; \
+	SHLXQ SI,32(BX),R12; \
+	SHRXQ DI,24(BX),AX; \
+	ORQ AX,R12; \
+	SHLXQ SI,40(BX),R13; \
+	SHRXQ DI,32(BX),AX; \
+	ORQ AX,R13; \
+	SHLXQ SI,48(BX),R14; \
+	SHRXQ DI,40(BX),AX; \
+	ORQ AX,R14; \
+	SHLXQ SI,56(BX),R15; \
+	SHRXQ DI,48(BX),AX; \
+	ORQ AX,R15
 
 #define block5 \
+	MOVQ (SI),DX; \
+	XORQ AX,AX; \
+	MULXQ (BX),AX,CX; \
+	ADCXQ AX,R8; \
+	ADOXQ CX,R9; \
+	MULXQ 8(BX),AX,CX; \
+	ADCXQ AX,R9; \
+	ADOXQ CX,R10; \
+	MULXQ 16(BX),AX,CX; \
+	ADCXQ AX,R10; \
+	ADOXQ CX,R11; \
+	MULXQ 24(BX),AX,CX; \
+	ADCXQ AX,R11; \
+	ADOXQ CX,R12; \
+	MULXQ 32(BX),AX,CX; \
+	ADCXQ AX,R12; \
+	ADOXQ CX,R13; \
+	MULXQ 40(BX),AX,CX; \
+	ADCXQ AX,R13; \
+	ADOXQ CX,R14; \
+	MULXQ 48(BX),AX,CX; \
+	ADCXQ AX,R14; \
+	ADOXQ CX,R15
+
+#define block6 \
 	MOVQ (BX),DX; \
 	ADDQ (SI),DX; \
 	MOVQ DX,8(AX); \
@@ -139,7 +165,7 @@
 	ADCQ 48(SI),DX; \
 	MOVQ DX,56(AX)
 
-#define block6 \
+#define block7 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ (DX),Z16,Z17; \
 	VPSRLQ $0x34,Z17,Z18; \
@@ -160,7 +186,7 @@
 	VPMADD52LUQ Z15,Z18,Z14; \
 	ADDQ R9,DX
 
-#define block7 \
+#define block8 \
 	MOVQ $0x40,DI; \
 	SUBQ DX,DI; \
 	SHRXQ DX,(CX),R9; \
@@ -180,7 +206,27 @@
 	ORQ R8,R12; \
 	XORQ BX,R12
 
-#define block8 \
+#define block9 \
+	MOVQ $0x40,DI; \
+	SUBQ SI,DI; \
+	SHLXQ SI,(BX),R8; \
+	SHLXQ SI,8(BX),R9; \
+	SHRXQ DI,(BX),AX; \
+	ORQ AX,R9; \
+	SHLXQ SI,16(BX),R10; \
+	SHRXQ DI,8(BX),AX; \
+	ORQ AX,R10; \
+	SHLXQ SI,24(BX),R11; \
+	SHRXQ DI,16(BX),AX; \
+	ORQ AX,R11; \
+	SHLXQ SI,32(BX),R12; \
+	SHRXQ DI,24(BX),AX; \
+	ORQ AX,R12; \
+	SHLXQ SI,40(BX),R13; \
+	SHRXQ DI,32(BX),AX; \
+	ORQ AX,R13
+
+#define block10 \
 	MOVQ $0x1,R8; \
 	SHLQ CL,R8; \
 	DECQ R8; \
@@ -199,7 +245,7 @@
 	VPXORQ Z16,Z16,Z16; \
 	VPXORQ Z17,Z17,Z17
 
-#define block9 \
+#define block11 \
 	VPADDQ 128(AX),Z5,Z5; \
 	VMOVDQU64 Z5,128(AX); \
 	VPADDQ Z8,Z7,Z7; \
@@ -218,26 +264,26 @@
 	VPADDQ 512(AX),Z13,Z13; \
 	VMOVDQU64 Z13,512(AX)
 
-#define block10 \
-	MOVQ (CX),DX; \
-	XORQ SI,SI; \
-	MULXQ (AX),SI,DI; \
-	ADCXQ SI,R8; \
-	ADOXQ DI,R9; \
-	MULXQ 8(AX),SI,DI; \
-	ADCXQ SI,R9; \
-	ADOXQ DI,R10; \
-	MULXQ 16(AX),SI,DI; \
-	ADCXQ SI,R10; \
-	ADOXQ DI,R11; \
-	MULXQ 24(AX),SI,DI; \
-	ADCXQ SI,R11; \
-	ADOXQ DI,R12; \
-	MULXQ 32(AX),SI,DI; \
-	ADCXQ SI,R12; \
-	ADOXQ DI,R13
+#define block12 \
+	MOVQ (SI),DX; \
+	XORQ AX,AX; \
+	MULXQ (BX),AX,CX; \
+	ADCXQ AX,R8; \
+	ADOXQ CX,R9; \
+	MULXQ 8(BX),AX,CX; \
+	ADCXQ AX,R9; \
+	ADOXQ CX,R10; \
+	MULXQ 16(BX),AX,CX; \
+	ADCXQ AX,R10; \
+	ADOXQ CX,R11; \
+	MULXQ 24(BX),AX,CX; \
+	ADCXQ AX,R11; \
+	ADOXQ CX,R12; \
+	MULXQ 32(BX),AX,CX; \
+	ADCXQ AX,R12; \
+	ADOXQ CX,R13
 
-#define block11 \
+#define block13 \
 	MOVBQZX (R9)(R10*1),R12; \
 	ANDQ R11,R12; \
 	MOVLQSX (R8)(R10*4),R13; \
@@ -254,7 +300,7 @@
 	VPADDQ (R13)(BX*1),Y1,Y1; \
 	VMOVDQU Y1,(R13)(BX*1)
 
-#define block12 \
+#define block14 \
 	VPMOVZXBQ (SI)(DI*1),Z18; \
 	VPANDQ Z2,Z18,Z20; \
 	VPCMPEQQ Z1,Z20,K3; \
@@ -271,7 +317,7 @@
 	VPBROADCASTQ 64(AX),Z19; \
 	PREFETCHT0 12288(DX)
 
-#define block13 \
+#define block15 \
 	MOVQ (BX),DX; \
 	ADDQ (SI),DX; \
 	MOVQ DX,8(AX); \
@@ -288,7 +334,7 @@
 	ADCQ 32(SI),DX; \
 	MOVQ DX,40(AX)
 
-#define block14 \
+#define block16 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ (DX),Z19,Z20; \
 	VPSRLQ $0x34,Z20,Z21; \
@@ -303,7 +349,7 @@
 	VPMADD52LUQ Z18,Z21,Z17; \
 	ADDQ R9,DX
 
-#define block15 \
+#define block17 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ (DX),Z19,Z20; \
 	VPSRLQ $0x34,Z20,Z21; \
@@ -318,20 +364,34 @@
 	VPMADD52LUQ Z18,Z21,Z11; \
 	ADDQ R9,DX
 
-#define block16 \
-	MOVQ (CX),DX; \
-	XORQ SI,SI; \
-	MULXQ (AX),SI,DI; \
-	ADCXQ SI,R8; \
-	ADOXQ DI,R9; \
-	MULXQ 8(AX),SI,DI; \
-	ADCXQ SI,R9; \
-	ADOXQ DI,R10; \
-	MULXQ 16(AX),SI,DI; \
-	ADCXQ SI,R10; \
-	ADOXQ DI,R11
+#define block18 \
+	MOVQ $0x40,DI; \
+	SUBQ SI,DI; \
+	SHLXQ SI,(BX),R8; \
+	SHLXQ SI,8(BX),R9; \
+	SHRXQ DI,(BX),AX; \
+	ORQ AX,R9; \
+	SHLXQ SI,16(BX),R10; \
+	SHRXQ DI,8(BX),AX; \
+	ORQ AX,R10; \
+	SHLXQ SI,24(BX),R11; \
+	SHRXQ DI,16(BX),AX; \
+	ORQ AX,R11
 
-#define block17 \
+#define block19 \
+	MOVQ (SI),DX; \
+	XORQ AX,AX; \
+	MULXQ (BX),AX,CX; \
+	ADCXQ AX,R8; \
+	ADOXQ CX,R9; \
+	MULXQ 8(BX),AX,CX; \
+	ADCXQ AX,R9; \
+	ADOXQ CX,R10; \
+	MULXQ 16(BX),AX,CX; \
+	ADCXQ AX,R10; \
+	ADOXQ CX,R11
+
+#define block20 \
 	MOVQ $0x40,DI; \
 	SUBQ DX,DI; \
 	SHRXQ DX,(CX),R9; \
@@ -343,7 +403,7 @@
 	ORQ R8,R10; \
 	XORQ BX,R10
 
-#define block18 \
+#define block21 \
 	LEAQ (DX)(SI*4),DX; \
 	ADDQ SI,BX; \
 	NEGQ SI; \
@@ -354,7 +414,7 @@
 	MOVQ $0x6,DI; \
 	VPBROADCASTQ DI,Z2
 
-#define block19 \
+#define block22 \
 	LEAQ (BX)(DI*4),BX; \
 	ADDQ DI,SI; \
 	NEGQ DI; \
@@ -365,7 +425,7 @@
 	MOVQ $0x6,R8; \
 	VPBROADCASTQ R8,Z2
 
-#define block20 \
+#define block23 \
 	SARQ $0x3f,DX; \
 	MOVQ DX,(AX); \
 	XORQ DX,BX; \
@@ -375,27 +435,27 @@
 	XORQ DX,R9; \
 	XORQ DX,R10
 
-#define block21 \
-	MOVQ (DI),R8; \
-	MOVQ 8(DI),R9; \
-	MOVQ 16(DI),R10; \
-	MOVQ 24(DI),R11; \
-	MOVQ 32(DI),R12; \
-	MOVQ 40(DI),R13; \
-	MOVQ 48(DI),R14; \
-	MOVQ 56(DI),R15
+#define block24 \
+	ADDQ (BX),R8; \
+	ADCQ 8(BX),R9; \
+	ADCQ 16(BX),R10; \
+	ADCQ 24(BX),R11; \
+	ADCQ 32(BX),R12; \
+	ADCQ 40(BX),R13; \
+	ADCQ 48(BX),R14; \
+	ADCQ 56(BX),R15
 
-#define block22 \
-	MOVQ R8,(DI); \
-	MOVQ R9,8(DI); \
-	MOVQ R10,16(DI); \
-	MOVQ R11,24(DI); \
-	MOVQ R12,32(DI); \
-	MOVQ R13,40(DI); \
-	MOVQ R14,48(DI); \
-	MOVQ R15,56(DI)
+#define block25 \
+	MOVQ R8,(CX); \
+	MOVQ R9,8(CX); \
+	MOVQ R10,16(CX); \
+	MOVQ R11,24(CX); \
+	MOVQ R12,32(CX); \
+	MOVQ R13,40(CX); \
+	MOVQ R14,48(CX); \
+	MOVQ R15,56(CX)
 
-#define block23 \
+#define block26 \
 	ADDQ R11,R11; \
 	SUBQ R11,DX; \
 	SHLQ $0x2,R11; \
@@ -404,7 +464,7 @@
 	LEAQ laneMasks<>+0(SB),R11; \
 	VMOVDQU 24(R11),Y1
 
-#define block24 \
+#define block27 \
 	MOVBQZX 1(R9)(R10*1),R12; \
 	ANDQ R11,R12; \
 	MOVLQSX 4(R8)(R10*4),R13; \
@@ -413,7 +473,7 @@
 	MOVLQSX (SI)(R12*4),R13; \
 	ADDQ CX,R13
 
-#define block25 \
+#define block28 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ.Z (DX),Z19,K2,Z20; \
 	VPSRLQ $0x34,Z20,Z19; \
@@ -422,7 +482,7 @@
 	VPMADD52LUQ Z18,Z19,Z11; \
 	ADDQ R9,DX
 
-#define block26 \
+#define block29 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ.Z (DX),Z19,K2,Z20; \
 	VPSRLQ $0x34,Z20,Z19; \
@@ -431,7 +491,7 @@
 	VPMADD52LUQ Z18,Z19,Z14; \
 	ADDQ R9,DX
 
-#define block27 \
+#define block30 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ.Z (DX),Z19,K2,Z20; \
 	VPSRLQ $0x34,Z20,Z19; \
@@ -440,7 +500,7 @@
 	VPMADD52LUQ Z18,Z19,Z17; \
 	ADDQ R9,DX
 
-#define block28 \
+#define block31 \
 	LEAQ (CX)(BX*4),CX; \
 	ADDQ BX,DX; \
 	NEGQ BX; \
@@ -449,7 +509,7 @@
 	XORQ R8,R8; \
 	XORQ R9,R9
 
-#define block29 \
+#define block32 \
 	NEGQ DX; \
 	ADDQ DX,BX; \
 	ADCQ $0x0,SI; \
@@ -458,7 +518,7 @@
 	ADCQ $0x0,R9; \
 	ADCQ $0x0,R10
 
-#define block30 \
+#define block33 \
 	XORQ BX,CX; \
 	NEGQ BX; \
 	ADDQ BX,R9; \
@@ -467,7 +527,7 @@
 	ADCQ $0x0,R12; \
 	ADCQ $0x0,R13
 
-#define block31 \
+#define block34 \
 	ADCQ $0x0,CX; \
 	BTCQ $0x3f,CX; \
 	MOVQ R9,(AX); \
@@ -476,7 +536,7 @@
 	MOVQ R12,24(AX); \
 	MOVQ R13,32(AX)
 
-#define block32 \
+#define block35 \
 	ADDQ R11,R11; \
 	SUBQ R11,DX; \
 	SHLQ $0x2,R11; \
@@ -484,7 +544,7 @@
 	VMOVDQU low32<>+0(SB),Y0; \
 	LEAQ laneMasks<>+0(SB),R11
 
-#define block33 \
+#define block36 \
 	VPAND Y0,Y2,Y3; \
 	VPADDQ (R13),Y3,Y3; \
 	VMOVDQU Y3,(R13); \
@@ -492,7 +552,7 @@
 	VPADDQ (R13)(BX*1),Y2,Y2; \
 	VMOVDQU Y2,(R13)(BX*1)
 
-#define block34 \
+#define block37 \
 	VPAND Y0,Y2,Y3; \
 	VPADDQ 32(R13),Y3,Y3; \
 	VMOVDQU Y3,32(R13); \
@@ -500,7 +560,7 @@
 	VPADDQ 32(R13)(BX*1),Y2,Y2; \
 	VMOVDQU Y2,32(R13)(BX*1)
 
-#define block35 \
+#define block38 \
 	VPAND Y0,Y1,Y2; \
 	VPADDQ 32(R13),Y2,Y2; \
 	VMOVDQU Y2,32(R13); \
@@ -508,7 +568,7 @@
 	VPADDQ 32(R13)(BX*1),Y1,Y1; \
 	VMOVDQU Y1,32(R13)(BX*1)
 
-#define block36 \
+#define block39 \
 	VPXORQ.Z (DX),Z19,K2,Z20; \
 	VPSRLQ $0x34,Z20,Z19; \
 	VPMADD52LUQ Z18,Z20,Z6; \
@@ -516,7 +576,7 @@
 	VPMADD52LUQ Z18,Z19,Z8; \
 	ADDQ R9,DX
 
-#define block37 \
+#define block40 \
 	MOVQ 8(AX),BX; \
 	MOVQ 16(AX),SI; \
 	MOVQ 24(AX),DI; \
@@ -524,7 +584,7 @@
 	MOVQ 40(AX),R9; \
 	MOVQ 48(AX),R10
 
-#define block38 \
+#define block41 \
 	MOVQ BX,8(AX); \
 	MOVQ SI,16(AX); \
 	MOVQ DI,24(AX); \
@@ -532,48 +592,48 @@
 	MOVQ R9,40(AX); \
 	MOVQ R10,48(AX)
 
-#define block39 \
+#define block42 \
 	VPADDQ Z8,Z7,Z7; \
 	VPADDQ 192(AX),Z6,Z6; \
 	VMOVDQU64 Z6,192(AX); \
 	VPADDQ 256(AX),Z7,Z7; \
 	VMOVDQU64 Z7,256(AX)
 
-#define block40 \
-	MOVQ (DI),R8; \
-	MOVQ 8(DI),R9; \
-	MOVQ 16(DI),R10; \
-	MOVQ 24(DI),R11; \
-	MOVQ 32(DI),R12
+#define block43 \
+	ADDQ (BX),R8; \
+	ADCQ 8(BX),R9; \
+	ADCQ 16(BX),R10; \
+	ADCQ 24(BX),R11; \
+	ADCQ 32(BX),R12
 
-#define block41 \
-	MOVQ R8,(DI); \
-	MOVQ R9,8(DI); \
-	MOVQ R10,16(DI); \
-	MOVQ R11,24(DI); \
-	MOVQ R12,32(DI)
+#define block44 \
+	MOVQ R8,(CX); \
+	MOVQ R9,8(CX); \
+	MOVQ R10,16(CX); \
+	MOVQ R11,24(CX); \
+	MOVQ R12,32(CX)
 
-#define block42 \
+#define block45 \
 	ADDQ DI,8(AX); \
 	ADCQ R8,16(AX); \
 	ADCQ R9,24(AX); \
 	ADCQ R10,32(AX); \
 	ADCQ R11,40(AX)
 
-#define block43 \
+#define block46 \
 	ADDQ R9,(SI); \
 	ADCQ R10,8(SI); \
 	ADCQ R11,16(SI); \
 	ADCQ R12,24(SI); \
 	ADCQ R13,32(SI)
 
-#define block44 \
+#define block47 \
 	VPXORQ Z10,Z10,Z10; \
 	VPXORQ Z11,Z11,Z11; \
 	VPXORQ Z12,Z12,Z12; \
 	VPXORQ Z13,Z13,Z13
 
-#define block45 \
+#define block48 \
 	MOVQ DI,8(AX); \
 	MOVQ R8,16(AX); \
 	MOVQ R9,24(AX); \
@@ -788,12 +848,12 @@ TEXT ·sumRowsNear4AVX2(SB), NOSPLIT, $0-88
 	ADDQ R10,R9
 	NEGQ R10
 	MOVQ low+72(FP),R11
-	block23
+	block26
 	MOVQ signs+80(FP),R11
 
 sumRowsNear4AVX2_pair:
-	block11
-	block24
+	block13
+	block27
 	PREFETCHT0 2080(DI)
 	VMOVDQU 32(DI),Y1
 	VPAND Y0,Y1,Y2
@@ -824,7 +884,7 @@ TEXT ·sumRowsNear5AVX2(SB), NOSPLIT, $0-88
 	ADDQ R10,R9
 	NEGQ R10
 	MOVQ low+72(FP),R11
-	block32
+	block35
 	VMOVDQU 16(R11),Y1
 	MOVQ signs+80(FP),R11
 
@@ -832,9 +892,9 @@ sumRowsNear5AVX2_pair:
 	block1
 	PREFETCHT0 2088(DI)
 	VMOVDQU 40(DI),Y2
-	block33
+	block36
 	VPMASKMOVQ 72(DI),Y1,Y2
-	block34
+	block37
 	ADDQ $0x50,DI
 	ADDQ $0x2,R10
 	JNE sumRowsNear5AVX2_pair
@@ -857,7 +917,7 @@ TEXT ·sumRowsNear6AVX2(SB), NOSPLIT, $0-88
 	ADDQ R10,R9
 	NEGQ R10
 	MOVQ low+72(FP),R11
-	block32
+	block35
 	VMOVDQU 8(R11),Y1
 	MOVQ signs+80(FP),R11
 
@@ -865,9 +925,9 @@ sumRowsNear6AVX2_pair:
 	block1
 	PREFETCHT0 2096(DI)
 	VMOVDQU 48(DI),Y2
-	block33
+	block36
 	VPMASKMOVQ 80(DI),Y1,Y2
-	block34
+	block37
 	ADDQ $0x60,DI
 	ADDQ $0x2,R10
 	JNE sumRowsNear6AVX2_pair
@@ -890,7 +950,7 @@ TEXT ·sumRowsNear7AVX2(SB), NOSPLIT, $0-88
 	ADDQ R10,R9
 	NEGQ R10
 	MOVQ low+72(FP),R11
-	block32
+	block35
 	VMOVDQU (R11),Y1
 	MOVQ signs+80(FP),R11
 
@@ -898,9 +958,9 @@ sumRowsNear7AVX2_pair:
 	block1
 	PREFETCHT0 2104(DI)
 	VMOVDQU 56(DI),Y2
-	block33
+	block36
 	VPMASKMOVQ 88(DI),Y1,Y2
-	block34
+	block37
 	ADDQ $0x70,DI
 	ADDQ $0x2,R10
 	JNE sumRowsNear7AVX2_pair
@@ -923,14 +983,14 @@ TEXT ·sumRowsNear8AVX2(SB), NOSPLIT, $0-88
 	ADDQ R10,R9
 	NEGQ R10
 	MOVQ low+72(FP),R11
-	block23
+	block26
 	MOVQ signs+80(FP),R11
 
 sumRowsNear8AVX2_pair:
-	block11
+	block13
 	VMOVDQU 32(DI),Y1
-	block35
-	block24
+	block38
+	block27
 	PREFETCHT0 2112(DI)
 	VMOVDQU 64(DI),Y1
 	VPAND Y0,Y1,Y2
@@ -940,7 +1000,7 @@ sumRowsNear8AVX2_pair:
 	VPADDQ (R13)(BX*1),Y1,Y1
 	VMOVDQU Y1,(R13)(BX*1)
 	VMOVDQU 96(DI),Y1
-	block35
+	block38
 	ADDQ $0x80,DI
 	ADDQ $0x2,R10
 	JNE sumRowsNear8AVX2_pair
@@ -955,7 +1015,7 @@ TEXT ·sumDigits1IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),DX
 	MOVQ cls+24(FP),BX
 	MOVQ n+32(FP),SI
-	block18
+	block21
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
@@ -985,7 +1045,7 @@ sumDigits1IFMA_numbers:
 	JNE sumDigits1IFMA_numbers
 	VPADDQ 128(AX),Z5,Z5
 	VMOVDQU64 Z5,128(AX)
-	block39
+	block42
 	VZEROUPPER
 	RET
 
@@ -997,7 +1057,7 @@ TEXT ·sumDigits2IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),DX
 	MOVQ cls+24(FP),BX
 	MOVQ n+32(FP),SI
-	block18
+	block21
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
@@ -1005,7 +1065,7 @@ TEXT ·sumDigits2IFMA(SB), NOSPLIT, $0-64
 	VMOVDQU64 numbers2_1<>+0(SB),Z7
 	VPXORQ Z8,Z8,Z8
 	VPXORQ Z9,Z9,Z9
-	block44
+	block47
 
 sumDigits2IFMA_numbers:
 	VPMOVZXBQ (BX)(SI*1),Z18
@@ -1078,7 +1138,7 @@ TEXT ·sumDigits4IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),DX
 	MOVQ cls+24(FP),BX
 	MOVQ n+32(FP),SI
-	block18
+	block21
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
@@ -1086,7 +1146,7 @@ TEXT ·sumDigits4IFMA(SB), NOSPLIT, $0-64
 	VMOVDQU64 numbers4_1<>+0(SB),Z7
 	VMOVDQU64 numbers4_2<>+0(SB),Z8
 	VMOVDQU64 numbers4_3<>+0(SB),Z9
-	block44
+	block47
 	VPXORQ Z14,Z14,Z14
 	VPXORQ Z15,Z15,Z15
 	VPXORQ Z16,Z16,Z16
@@ -1209,40 +1269,40 @@ TEXT ·sumDigitsRows1IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),BX
 	MOVQ cls+24(FP),SI
 	MOVQ n+32(FP),DI
-	block19
+	block22
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
 	MOVQ limbs+40(FP),R9
 	MOVQ R9,CX
 	SUBQ $0x0,CX
-	block8
+	block10
 
 sumDigitsRows1IFMA_numbers:
-	block12
-	block36
+	block14
+	block39
 	VPBROADCASTQ 8(AX),Z18
 	VPBROADCASTQ 72(AX),Z19
-	block25
+	block28
 	VPBROADCASTQ 16(AX),Z18
 	VPBROADCASTQ 80(AX),Z19
-	block26
+	block29
 	VPBROADCASTQ 24(AX),Z18
 	VPBROADCASTQ 88(AX),Z19
-	block27
+	block30
 	VPBROADCASTQ 32(AX),Z18
 	VPBROADCASTQ 96(AX),Z19
 	PREFETCHT0 12288(DX)
-	block36
+	block39
 	VPBROADCASTQ 40(AX),Z18
 	VPBROADCASTQ 104(AX),Z19
-	block25
+	block28
 	VPBROADCASTQ 48(AX),Z18
 	VPBROADCASTQ 112(AX),Z19
-	block26
+	block29
 	VPBROADCASTQ 56(AX),Z18
 	VPBROADCASTQ 120(AX),Z19
-	block27
+	block30
 	ADDQ $0x8,DI
 	JNE sumDigitsRows1IFMA_numbers
 	VPADDQ 128(AX),Z5,Z5
@@ -1256,7 +1316,7 @@ sumDigitsRows1IFMA_numbers:
 	VPADDQ Z15,Z6,Z6
 	VPADDQ Z16,Z7,Z7
 	VPADDQ Z17,Z8,Z8
-	block39
+	block42
 	VZEROUPPER
 	RET
 
@@ -1268,17 +1328,17 @@ TEXT ·sumDigitsRows2IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),BX
 	MOVQ cls+24(FP),SI
 	MOVQ n+32(FP),DI
-	block19
+	block22
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
 	MOVQ limbs+40(FP),R9
 	MOVQ R9,CX
 	SUBQ $0x8,CX
-	block8
+	block10
 
 sumDigitsRows2IFMA_numbers:
-	block12
+	block14
 	VPXORQ (DX),Z19,Z20
 	VPSRLQ $0x34,Z20,Z21
 	VPMADD52LUQ Z18,Z20,Z6
@@ -1293,25 +1353,25 @@ sumDigitsRows2IFMA_numbers:
 	ADDQ R9,DX
 	VPBROADCASTQ 8(AX),Z18
 	VPBROADCASTQ 72(AX),Z19
-	block14
+	block16
 	VPBROADCASTQ 16(AX),Z18
 	VPBROADCASTQ 80(AX),Z19
-	block15
+	block17
 	VPBROADCASTQ 24(AX),Z18
 	VPBROADCASTQ 88(AX),Z19
-	block14
+	block16
 	VPBROADCASTQ 32(AX),Z18
 	VPBROADCASTQ 96(AX),Z19
-	block15
+	block17
 	VPBROADCASTQ 40(AX),Z18
 	VPBROADCASTQ 104(AX),Z19
-	block14
+	block16
 	VPBROADCASTQ 48(AX),Z18
 	VPBROADCASTQ 112(AX),Z19
-	block15
+	block17
 	VPBROADCASTQ 56(AX),Z18
 	VPBROADCASTQ 120(AX),Z19
-	block14
+	block16
 	ADDQ $0x8,DI
 	JNE sumDigitsRows2IFMA_numbers
 	VPADDQ 128(AX),Z5,Z5
@@ -1319,7 +1379,7 @@ sumDigitsRows2IFMA_numbers:
 	VPADDQ Z12,Z6,Z6
 	VPADDQ Z13,Z7,Z7
 	VPADDQ Z14,Z8,Z8
-	block39
+	block42
 	VPADDQ Z15,Z9,Z9
 	VPADDQ Z16,Z10,Z10
 	VPADDQ Z17,Z11,Z11
@@ -1339,7 +1399,7 @@ TEXT ·sumDigitsRows3IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),BX
 	MOVQ cls+24(FP),SI
 	MOVQ n+32(FP),DI
-	block19
+	block22
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
@@ -1355,7 +1415,7 @@ TEXT ·sumDigitsRows3IFMA(SB), NOSPLIT, $0-64
 	VPXORQ Z7,Z7,Z7
 	VPXORQ Z8,Z8,Z8
 	VPXORQ Z9,Z9,Z9
-	block44
+	block47
 	VPXORQ Z14,Z14,Z14
 
 sumDigitsRows3IFMA_numbers:
@@ -1373,31 +1433,31 @@ sumDigitsRows3IFMA_numbers:
 	VMOVDQU64 Z16,64(AX)
 	VPBROADCASTQ (AX),Z15
 	VPBROADCASTQ 64(AX),Z16
-	block6
+	block7
 	VPBROADCASTQ 8(AX),Z15
 	VPBROADCASTQ 72(AX),Z16
-	block6
+	block7
 	VPBROADCASTQ 16(AX),Z15
 	VPBROADCASTQ 80(AX),Z16
-	block6
+	block7
 	VPBROADCASTQ 24(AX),Z15
 	VPBROADCASTQ 88(AX),Z16
-	block6
+	block7
 	VPBROADCASTQ 32(AX),Z15
 	VPBROADCASTQ 96(AX),Z16
-	block6
+	block7
 	VPBROADCASTQ 40(AX),Z15
 	VPBROADCASTQ 104(AX),Z16
-	block6
+	block7
 	VPBROADCASTQ 48(AX),Z15
 	VPBROADCASTQ 112(AX),Z16
-	block6
+	block7
 	VPBROADCASTQ 56(AX),Z15
 	VPBROADCASTQ 120(AX),Z16
-	block6
+	block7
 	ADDQ $0x8,DI
 	JNE sumDigitsRows3IFMA_numbers
-	block9
+	block11
 	VZEROUPPER
 	RET
 
@@ -1409,14 +1469,14 @@ TEXT ·sumDigitsRows4IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),BX
 	MOVQ cls+24(FP),SI
 	MOVQ n+32(FP),DI
-	block19
+	block22
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
 	MOVQ limbs+40(FP),R9
 	MOVQ R9,CX
 	SUBQ $0x18,CX
-	block8
+	block10
 
 sumDigitsRows4IFMA_numbers:
 	VPMOVZXBQ (SI)(DI*1),Z18
@@ -1457,7 +1517,7 @@ sumDigitsRows4IFMA_numbers:
 	block3
 	ADDQ $0x8,DI
 	JNE sumDigitsRows4IFMA_numbers
-	block9
+	block11
 	VPADDQ Z17,Z16,Z16
 	VPADDQ 576(AX),Z15,Z15
 	VMOVDQU64 Z15,576(AX)
@@ -1512,7 +1572,7 @@ TEXT ·sumNear2BMI2(SB), NOSPLIT, $0-56
 	MOVQ exp+16(FP),CX
 	MOVQ cls+24(FP),DX
 	MOVQ n+32(FP),BX
-	block28
+	block31
 
 near2_element:
 	MOVBQZX (DX)(BX*1),R10
@@ -1552,7 +1612,7 @@ TEXT ·sumNear3BMI2(SB), NOSPLIT, $8-56
 	MOVQ exp+16(FP),CX
 	MOVQ cls+24(FP),DX
 	MOVQ n+32(FP),BX
-	block28
+	block31
 	XORQ R10,R10
 
 near3_element:
@@ -1590,7 +1650,7 @@ near3_element:
 	JNZ near3_element
 	MOVQ acc+0(FP),AX
 	MOVQ SI,(AX)
-	block45
+	block48
 	RET
 
 // func sumNear4BMI2(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base int64, signs uint64)
@@ -1600,7 +1660,7 @@ TEXT ·sumNear4BMI2(SB), NOSPLIT, $8-56
 	MOVQ exp+16(FP),CX
 	MOVQ cls+24(FP),DX
 	MOVQ n+32(FP),BX
-	block28
+	block31
 	XORQ R10,R10
 	XORQ R11,R11
 
@@ -1656,7 +1716,7 @@ near4_element:
 	JNZ near4_element
 	MOVQ acc+0(FP),AX
 	MOVQ SI,(AX)
-	block45
+	block48
 	MOVQ R11,40(AX)
 	RET
 
@@ -1813,36 +1873,49 @@ TEXT ·offsetWords2BMI2(SB), NOSPLIT, $0-40
 	ADCQ $0x0,16(SI)
 	RET
 
-// func addRow2ADX(acc *uint64, u *uint64, d *uint64, n int)
+// func addRow2ADX(acc *uint64, shift uint64, c *uint64, low uint64, high uint64, u *uint64, d *uint64, n int)
 // Requires: ADX, BMI2
-TEXT ·addRow2ADX(SB), NOSPLIT, $0-32
-	MOVQ u+8(FP),AX
-	MOVQ d+16(FP),CX
-	MOVQ n+24(FP),BX
-	MOVQ acc+0(FP),DI
-	MOVQ (DI),R8
-	MOVQ 8(DI),R9
-	MOVQ 16(DI),R10
+TEXT ·addRow2ADX(SB), NOSPLIT, $0-64
+	MOVQ acc+0(FP),BX
+	MOVQ shift+8(FP),SI
+	MOVQ $0x40,DI
+	SUBQ SI,DI
+	SHLXQ SI,(BX),R8
+	SHLXQ SI,8(BX),R9
+	SHRXQ DI,(BX),AX
+	ORQ AX,R9
+	SHLXQ SI,16(BX),R10
+	SHRXQ DI,8(BX),AX
+	ORQ AX,R10
+	ADDQ low+24(FP),R9
+	ADCQ high+32(FP),R10
+	MOVQ c+16(FP),BX
+	ADDQ (BX),R8
+	ADCQ 8(BX),R9
+	ADCQ 16(BX),R10
+	MOVQ u+40(FP),BX
+	MOVQ d+48(FP),SI
+	MOVQ n+56(FP),DI
 
 addRow2ADX_loop:
-	MOVQ (CX),DX
-	XORQ SI,SI
-	MULXQ (AX),SI,DI
-	ADCXQ SI,R8
-	ADOXQ DI,R9
-	MULXQ 8(AX),SI,DI
-	ADCXQ SI,R9
-	ADOXQ DI,R10
-	MOVQ $0x0,SI
-	ADCXQ SI,R10
-	ADDQ $0x10,AX
-	ADDQ $0x8,CX
-	DECQ BX
+	MOVQ (SI),DX
+	XORQ AX,AX
+	MULXQ (BX),AX,CX
+	ADCXQ AX,R8
+	ADOXQ CX,R9
+	MULXQ 8(BX),AX,CX
+	ADCXQ AX,R9
+	ADOXQ CX,R10
+	MOVQ $0x0,AX
+	ADCXQ AX,R10
+	ADDQ $0x10,BX
+	ADDQ $0x8,SI
+	DECQ DI
 	JNZ addRow2ADX_loop
-	MOVQ acc+0(FP),DI
-	MOVQ R8,(DI)
-	MOVQ R9,8(DI)
-	MOVQ R10,16(DI)
+	MOVQ acc+0(FP),CX
+	MOVQ R8,(CX)
+	MOVQ R9,8(CX)
+	MOVQ R10,16(CX)
 	RET
 
 // func dotHigh3ADX(out *uint64, u *uint64, uc *uint64, v *uint64, vc *uint64, k int, columns int)
@@ -1911,7 +1984,7 @@ dotHigh3ADX_loop:
 	ADCQ $0x0,R8
 	ADCQ $0x0,R9
 	ADCQ $0x0,R10
-	block45
+	block48
 	ADDQ $0x28,AX
 	DECQ columns+48(FP)
 	JNZ dotHigh3ADX_column
@@ -1925,7 +1998,7 @@ TEXT ·offsetWords3BMI2(SB), NOSPLIT, $0-40
 	MOVQ d+16(FP),DX
 	MOVQ sign+24(FP),BX
 	MOVQ sum+32(FP),SI
-	block17
+	block20
 	SHRXQ DX,16(CX),CX
 	XORQ BX,CX
 	NEGQ BX
@@ -1942,31 +2015,36 @@ TEXT ·offsetWords3BMI2(SB), NOSPLIT, $0-40
 	ADCQ $0x0,24(SI)
 	RET
 
-// func addRow3ADX(acc *uint64, u *uint64, d *uint64, n int)
+// func addRow3ADX(acc *uint64, shift uint64, c *uint64, low uint64, high uint64, u *uint64, d *uint64, n int)
 // Requires: ADX, BMI2
-TEXT ·addRow3ADX(SB), NOSPLIT, $0-32
-	MOVQ u+8(FP),AX
-	MOVQ d+16(FP),CX
-	MOVQ n+24(FP),BX
-	MOVQ acc+0(FP),DI
-	MOVQ (DI),R8
-	MOVQ 8(DI),R9
-	MOVQ 16(DI),R10
-	MOVQ 24(DI),R11
+TEXT ·addRow3ADX(SB), NOSPLIT, $0-64
+	MOVQ acc+0(FP),BX
+	MOVQ shift+8(FP),SI
+	block18
+	ADDQ low+24(FP),R10
+	ADCQ high+32(FP),R11
+	MOVQ c+16(FP),BX
+	ADDQ (BX),R8
+	ADCQ 8(BX),R9
+	ADCQ 16(BX),R10
+	ADCQ 24(BX),R11
+	MOVQ u+40(FP),BX
+	MOVQ d+48(FP),SI
+	MOVQ n+56(FP),DI
 
 addRow3ADX_loop:
-	block16
-	MOVQ $0x0,SI
-	ADCXQ SI,R11
-	ADDQ $0x18,AX
-	ADDQ $0x8,CX
-	DECQ BX
+	block19
+	MOVQ $0x0,AX
+	ADCXQ AX,R11
+	ADDQ $0x18,BX
+	ADDQ $0x8,SI
+	DECQ DI
 	JNZ addRow3ADX_loop
-	MOVQ acc+0(FP),DI
-	MOVQ R8,(DI)
-	MOVQ R9,8(DI)
-	MOVQ R10,16(DI)
-	MOVQ R11,24(DI)
+	MOVQ acc+0(FP),CX
+	MOVQ R8,(CX)
+	MOVQ R9,8(CX)
+	MOVQ R10,16(CX)
+	MOVQ R11,24(CX)
 	RET
 
 // func dotHigh4ADX(out *uint64, u *uint64, uc *uint64, v *uint64, vc *uint64, k int, columns int)
@@ -1978,7 +2056,7 @@ TEXT ·dotHigh4ADX(SB), NOSPLIT, $0-56
 dotHigh4ADX_column:
 	MOVQ uc+16(FP),BX
 	MOVQ vc+32(FP),SI
-	block13
+	block15
 	ADDQ $0x28,SI
 	MOVQ SI,vc+32(FP)
 	MOVQ u+8(FP),BX
@@ -2069,7 +2147,7 @@ TEXT ·offsetWords4BMI2(SB), NOSPLIT, $0-40
 	MOVQ d+16(FP),DX
 	MOVQ sign+24(FP),BX
 	MOVQ sum+32(FP),SI
-	block17
+	block20
 	SHRXQ DX,16(CX),R11
 	SHLXQ DI,24(CX),R8
 	ORQ R8,R11
@@ -2093,28 +2171,36 @@ TEXT ·offsetWords4BMI2(SB), NOSPLIT, $0-40
 	ADCQ $0x0,32(SI)
 	RET
 
-// func addRow4ADX(acc *uint64, u *uint64, d *uint64, n int)
+// func addRow4ADX(acc *uint64, shift uint64, c *uint64, low uint64, high uint64, u *uint64, d *uint64, n int)
 // Requires: ADX, BMI2
-TEXT ·addRow4ADX(SB), NOSPLIT, $0-32
-	MOVQ u+8(FP),AX
-	MOVQ d+16(FP),CX
-	MOVQ n+24(FP),BX
-	MOVQ acc+0(FP),DI
-	block40
+TEXT ·addRow4ADX(SB), NOSPLIT, $0-64
+	MOVQ acc+0(FP),BX
+	MOVQ shift+8(FP),SI
+	block18
+	SHLXQ SI,32(BX),R12
+	SHRXQ DI,24(BX),AX
+	ORQ AX,R12
+	ADDQ low+24(FP),R11
+	ADCQ high+32(FP),R12
+	MOVQ c+16(FP),BX
+	block43
+	MOVQ u+40(FP),BX
+	MOVQ d+48(FP),SI
+	MOVQ n+56(FP),DI
 
 addRow4ADX_loop:
-	block16
-	MULXQ 24(AX),SI,DI
-	ADCXQ SI,R11
-	ADOXQ DI,R12
-	MOVQ $0x0,SI
-	ADCXQ SI,R12
-	ADDQ $0x20,AX
-	ADDQ $0x8,CX
-	DECQ BX
+	block19
+	MULXQ 24(BX),AX,CX
+	ADCXQ AX,R11
+	ADOXQ CX,R12
+	MOVQ $0x0,AX
+	ADCXQ AX,R12
+	ADDQ $0x20,BX
+	ADDQ $0x8,SI
+	DECQ DI
 	JNZ addRow4ADX_loop
-	MOVQ acc+0(FP),DI
-	block41
+	MOVQ acc+0(FP),CX
+	block44
 	RET
 
 // func dotHigh5ADX(out *uint64, u *uint64, uc *uint64, v *uint64, vc *uint64, k int, columns int)
@@ -2126,7 +2212,7 @@ TEXT ·dotHigh5ADX(SB), NOSPLIT, $0-56
 dotHigh5ADX_column:
 	MOVQ uc+16(FP),BX
 	MOVQ vc+32(FP),SI
-	block13
+	block15
 	MOVQ 40(BX),DX
 	ADCQ 40(SI),DX
 	MOVQ DX,48(AX)
@@ -2192,17 +2278,17 @@ dotHigh5ADX_loop:
 	ADOXQ R13,R11
 	MOVQ $0x0,R12
 	ADCXQ R12,R11
-	block42
+	block45
 	ADCQ $0x0,48(AX)
 	ADDQ $0x28,BX
 	ADDQ $0x28,CX
 	DECQ SI
 	JNZ dotHigh5ADX_loop
-	block37
+	block40
 	MOVQ R10,DX
-	block20
-	block29
-	block38
+	block23
+	block32
+	block41
 	ADDQ $0x38,AX
 	DECQ columns+48(FP)
 	JNZ dotHigh5ADX_column
@@ -2216,7 +2302,7 @@ TEXT ·offsetWords5BMI2(SB), NOSPLIT, $0-40
 	MOVQ d+16(FP),DX
 	MOVQ sign+24(FP),BX
 	MOVQ sum+32(FP),SI
-	block7
+	block8
 	SHRXQ DX,32(CX),CX
 	XORQ BX,CX
 	NEGQ BX
@@ -2239,27 +2325,32 @@ TEXT ·offsetWords5BMI2(SB), NOSPLIT, $0-40
 	ADCQ $0x0,40(SI)
 	RET
 
-// func addRow5ADX(acc *uint64, u *uint64, d *uint64, n int)
+// func addRow5ADX(acc *uint64, shift uint64, c *uint64, low uint64, high uint64, u *uint64, d *uint64, n int)
 // Requires: ADX, BMI2
-TEXT ·addRow5ADX(SB), NOSPLIT, $0-32
-	MOVQ u+8(FP),AX
-	MOVQ d+16(FP),CX
-	MOVQ n+24(FP),BX
-	MOVQ acc+0(FP),DI
-	block40
-	MOVQ 40(DI),R13
+TEXT ·addRow5ADX(SB), NOSPLIT, $0-64
+	MOVQ acc+0(FP),BX
+	MOVQ shift+8(FP),SI
+	block9
+	ADDQ low+24(FP),R12
+	ADCQ high+32(FP),R13
+	MOVQ c+16(FP),BX
+	block43
+	ADCQ 40(BX),R13
+	MOVQ u+40(FP),BX
+	MOVQ d+48(FP),SI
+	MOVQ n+56(FP),DI
 
 addRow5ADX_loop:
-	block10
-	MOVQ $0x0,SI
-	ADCXQ SI,R13
-	ADDQ $0x28,AX
-	ADDQ $0x8,CX
-	DECQ BX
+	block12
+	MOVQ $0x0,AX
+	ADCXQ AX,R13
+	ADDQ $0x28,BX
+	ADDQ $0x8,SI
+	DECQ DI
 	JNZ addRow5ADX_loop
-	MOVQ acc+0(FP),DI
-	block41
-	MOVQ R13,40(DI)
+	MOVQ acc+0(FP),CX
+	block44
+	MOVQ R13,40(CX)
 	RET
 
 // func dotHigh6ADX(out *uint64, u *uint64, uc *uint64, v *uint64, vc *uint64, k int, columns int)
@@ -2271,7 +2362,7 @@ TEXT ·dotHigh6ADX(SB), NOSPLIT, $0-56
 dotHigh6ADX_column:
 	MOVQ uc+16(FP),BX
 	MOVQ vc+32(FP),SI
-	block5
+	block6
 	ADDQ $0x38,SI
 	MOVQ SI,vc+32(FP)
 	MOVQ u+8(FP),BX
@@ -2355,21 +2446,21 @@ dotHigh6ADX_loop:
 	ADOXQ R14,R12
 	MOVQ $0x0,R13
 	ADCXQ R13,R12
-	block42
+	block45
 	ADCQ R12,48(AX)
 	ADCQ $0x0,56(AX)
 	ADDQ $0x30,BX
 	ADDQ $0x30,CX
 	DECQ SI
 	JNZ dotHigh6ADX_loop
-	block37
+	block40
 	MOVQ 56(AX),R11
 	MOVQ R11,DX
-	block20
+	block23
 	XORQ DX,R11
-	block29
+	block32
 	ADCQ $0x0,R11
-	block38
+	block41
 	MOVQ R11,56(AX)
 	ADDQ $0x40,AX
 	DECQ columns+48(FP)
@@ -2384,46 +2475,54 @@ TEXT ·offsetWords6BMI2(SB), NOSPLIT, $0-40
 	MOVQ d+16(FP),DX
 	MOVQ sign+24(FP),BX
 	MOVQ sum+32(FP),SI
-	block7
+	block8
 	SHRXQ DX,32(CX),R13
 	SHLXQ DI,40(CX),R8
 	ORQ R8,R13
 	XORQ BX,R13
 	SHRXQ DX,40(CX),CX
-	block30
-	block31
+	block33
+	block34
 	MOVQ CX,40(AX)
-	block43
+	block46
 	ADCQ CX,40(SI)
 	ADCQ $0x0,48(SI)
 	RET
 
-// func addRow6ADX(acc *uint64, u *uint64, d *uint64, n int)
+// func addRow6ADX(acc *uint64, shift uint64, c *uint64, low uint64, high uint64, u *uint64, d *uint64, n int)
 // Requires: ADX, BMI2
-TEXT ·addRow6ADX(SB), NOSPLIT, $0-32
-	MOVQ u+8(FP),AX
-	MOVQ d+16(FP),CX
-	MOVQ n+24(FP),BX
-	MOVQ acc+0(FP),DI
-	block40
-	MOVQ 40(DI),R13
-	MOVQ 48(DI),R14
+TEXT ·addRow6ADX(SB), NOSPLIT, $0-64
+	MOVQ acc+0(FP),BX
+	MOVQ shift+8(FP),SI
+	block9
+	SHLXQ SI,48(BX),R14
+	SHRXQ DI,40(BX),AX
+	ORQ AX,R14
+	ADDQ low+24(FP),R13
+	ADCQ high+32(FP),R14
+	MOVQ c+16(FP),BX
+	block43
+	ADCQ 40(BX),R13
+	ADCQ 48(BX),R14
+	MOVQ u+40(FP),BX
+	MOVQ d+48(FP),SI
+	MOVQ n+56(FP),DI
 
 addRow6ADX_loop:
-	block10
-	MULXQ 40(AX),SI,DI
-	ADCXQ SI,R13
-	ADOXQ DI,R14
-	MOVQ $0x0,SI
-	ADCXQ SI,R14
-	ADDQ $0x30,AX
-	ADDQ $0x8,CX
-	DECQ BX
+	block12
+	MULXQ 40(BX),AX,CX
+	ADCXQ AX,R13
+	ADOXQ CX,R14
+	MOVQ $0x0,AX
+	ADCXQ AX,R14
+	ADDQ $0x30,BX
+	ADDQ $0x8,SI
+	DECQ DI
 	JNZ addRow6ADX_loop
-	MOVQ acc+0(FP),DI
-	block41
-	MOVQ R13,40(DI)
-	MOVQ R14,48(DI)
+	MOVQ acc+0(FP),CX
+	block44
+	MOVQ R13,40(CX)
+	MOVQ R14,48(CX)
 	RET
 
 // func dotHigh7ADX(out *uint64, u *uint64, uc *uint64, v *uint64, vc *uint64, k int, columns int)
@@ -2435,7 +2534,7 @@ TEXT ·dotHigh7ADX(SB), NOSPLIT, $0-56
 dotHigh7ADX_column:
 	MOVQ uc+16(FP),BX
 	MOVQ vc+32(FP),SI
-	block5
+	block6
 	MOVQ 56(BX),DX
 	ADCQ 56(SI),DX
 	MOVQ DX,64(AX)
@@ -2546,7 +2645,7 @@ dotHigh7ADX_loop:
 	ADOXQ R15,R13
 	MOVQ $0x0,R14
 	ADCXQ R14,R13
-	block42
+	block45
 	ADCQ R12,48(AX)
 	ADCQ R13,56(AX)
 	ADCQ $0x0,64(AX)
@@ -2554,17 +2653,17 @@ dotHigh7ADX_loop:
 	ADDQ $0x38,CX
 	DECQ SI
 	JNZ dotHigh7ADX_loop
-	block37
+	block40
 	MOVQ 56(AX),R11
 	MOVQ 64(AX),R12
 	MOVQ R12,DX
-	block20
+	block23
 	XORQ DX,R11
 	XORQ DX,R12
-	block29
+	block32
 	ADCQ $0x0,R11
 	ADCQ $0x0,R12
-	block38
+	block41
 	MOVQ R11,56(AX)
 	MOVQ R12,64(AX)
 	ADDQ $0x48,AX
@@ -2582,36 +2681,41 @@ TEXT ·offsetWords7BMI2(SB), NOSPLIT, $0-40
 	MOVQ sum+32(FP),SI
 	block2
 	SHRXQ DX,48(CX),CX
-	block30
+	block33
 	ADCQ $0x0,R14
-	block31
+	block34
 	MOVQ R14,40(AX)
 	MOVQ CX,48(AX)
-	block43
+	block46
 	ADCQ R14,40(SI)
 	ADCQ CX,48(SI)
 	ADCQ $0x0,56(SI)
 	RET
 
-// func addRow7ADX(acc *uint64, u *uint64, d *uint64, n int)
+// func addRow7ADX(acc *uint64, shift uint64, c *uint64, low uint64, high uint64, u *uint64, d *uint64, n int)
 // Requires: ADX, BMI2
-TEXT ·addRow7ADX(SB), NOSPLIT, $0-32
-	MOVQ u+8(FP),AX
-	MOVQ d+16(FP),CX
-	MOVQ n+24(FP),BX
-	MOVQ acc+0(FP),DI
-	block21
+TEXT ·addRow7ADX(SB), NOSPLIT, $0-64
+	MOVQ acc+0(FP),BX
+	MOVQ shift+8(FP),SI
+	block4
+	ADDQ low+24(FP),R14
+	ADCQ high+32(FP),R15
+	MOVQ c+16(FP),BX
+	block24
+	MOVQ u+40(FP),BX
+	MOVQ d+48(FP),SI
+	MOVQ n+56(FP),DI
 
 addRow7ADX_loop:
-	block4
-	MOVQ $0x0,SI
-	ADCXQ SI,R15
-	ADDQ $0x38,AX
-	ADDQ $0x8,CX
-	DECQ BX
+	block5
+	MOVQ $0x0,AX
+	ADCXQ AX,R15
+	ADDQ $0x38,BX
+	ADDQ $0x8,SI
+	DECQ DI
 	JNZ addRow7ADX_loop
-	MOVQ acc+0(FP),DI
-	block22
+	MOVQ acc+0(FP),CX
+	block25
 	RET
 
 // func offsetWords8BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint64)
@@ -2628,42 +2732,50 @@ TEXT ·offsetWords8BMI2(SB), NOSPLIT, $0-40
 	ORQ R8,R15
 	XORQ BX,R15
 	SHRXQ DX,56(CX),CX
-	block30
+	block33
 	ADCQ $0x0,R14
 	ADCQ $0x0,R15
-	block31
+	block34
 	MOVQ R14,40(AX)
 	MOVQ R15,48(AX)
 	MOVQ CX,56(AX)
-	block43
+	block46
 	ADCQ R14,40(SI)
 	ADCQ R15,48(SI)
 	ADCQ CX,56(SI)
 	ADCQ $0x0,64(SI)
 	RET
 
-// func addRow8ADX(acc *uint64, u *uint64, d *uint64, n int)
+// func addRow8ADX(acc *uint64, shift uint64, c *uint64, low uint64, high uint64, u *uint64, d *uint64, n int)
 // Requires: ADX, BMI2
-TEXT ·addRow8ADX(SB), NOSPLIT, $8-32
-	MOVQ u+8(FP),AX
-	MOVQ d+16(FP),CX
-	MOVQ n+24(FP),BX
-	MOVQ acc+0(FP),DI
-	block21
-	MOVQ 64(DI),BP
+TEXT ·addRow8ADX(SB), NOSPLIT, $8-64
+	MOVQ acc+0(FP),BX
+	MOVQ shift+8(FP),SI
+	block4
+	SHLXQ SI,64(BX),BP
+	SHRXQ DI,56(BX),AX
+	ORQ AX,BP
+	ADDQ low+24(FP),R15
+	ADCQ high+32(FP),BP
+	MOVQ c+16(FP),BX
+	block24
+	ADCQ 64(BX),BP
+	MOVQ u+40(FP),BX
+	MOVQ d+48(FP),SI
+	MOVQ n+56(FP),DI
 
 addRow8ADX_loop:
-	block4
-	MULXQ 56(AX),SI,DI
-	ADCXQ SI,R15
-	ADOXQ DI,BP
-	MOVQ $0x0,SI
-	ADCXQ SI,BP
-	ADDQ $0x40,AX
-	ADDQ $0x8,CX
-	DECQ BX
+	block5
+	MULXQ 56(BX),AX,CX
+	ADCXQ AX,R15
+	ADOXQ CX,BP
+	MOVQ $0x0,AX
+	ADCXQ AX,BP
+	ADDQ $0x40,BX
+	ADDQ $0x8,SI
+	DECQ DI
 	JNZ addRow8ADX_loop
-	MOVQ acc+0(FP),DI
-	block22
-	MOVQ BP,64(DI)
+	MOVQ acc+0(FP),CX
+	block25
+	MOVQ BP,64(CX)
 	RET

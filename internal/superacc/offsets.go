@@ -16,8 +16,10 @@ type OffsetVectors struct {
 	U     []uint64 // Words a number, vector by vector
 	Sums  []uint64 // Words + 1 a vector: Σ u
 	Exp   []int64  // all numbers of vector i are less than 2^Exp[i]
+	Low   []int64  // of the numbers of vector i that are not 0, the least have this exponent
 	Class []num.Class
 	room  [MaxOffsetWords]uint64
+	add   rowKernel // or nil
 }
 
 // MaxOffsetWords is the largest number of words of an integer.
@@ -36,9 +38,10 @@ func (a *OffsetVectors) Set(m num.Mat, words int) {
 		a.Sums = make([]uint64, m.Rows*(words+1))
 	}
 	if cap(a.Exp) < m.Rows {
-		a.Exp, a.Class = make([]int64, m.Rows), make([]num.Class, m.Rows)
+		a.Exp, a.Low, a.Class = make([]int64, m.Rows), make([]int64, m.Rows), make([]num.Class, m.Rows)
 	}
-	a.U, a.Sums, a.Exp, a.Class = a.U[:n], a.Sums[:m.Rows*(words+1)], a.Exp[:m.Rows], a.Class[:m.Rows]
+	a.U, a.Sums, a.Exp, a.Low, a.Class = a.U[:n], a.Sums[:m.Rows*(words+1)], a.Exp[:m.Rows], a.Low[:m.Rows], a.Class[:m.Rows]
+	a.add = rowKernelOf(words)
 	clear(a.Sums)
 	for i := range m.Rows {
 		if m.Arr.Kind == num.MP {
@@ -52,17 +55,17 @@ func (a *OffsetVectors) Set(m num.Mat, words int) {
 // row is Set for row i of MP numbers.
 func (a *OffsetVectors) row(m num.Mat, i int) {
 	l, words := m.Arr.Limbs(), a.Words
-	top, class := int32(math.MinInt32), num.Zero
+	top, low, class := int32(math.MinInt32), int32(math.MaxInt32), num.Zero
 	from := m.At(i, 0)
 	exp, cls := m.Arr.Exp, m.Arr.Cls
 	for range m.Cols {
 		c := cls[from].Class()
 		if class = max(class, c); c == num.Finite {
-			top = max(top, exp[from])
+			top, low = max(top, exp[from]), min(low, exp[from])
 		}
 		from += m.CS
 	}
-	a.Exp[i], a.Class[i] = int64(top), class
+	a.Exp[i], a.Low[i], a.Class[i] = int64(top), int64(low), class
 	if class != num.Finite {
 		return
 	}
@@ -131,15 +134,15 @@ func (a *OffsetVectors) shifted(dst, x []uint64, d, sign uint64, sum []uint64) {
 // floats is Set for row i of numbers of kind F64 or F32.
 func (a *OffsetVectors) floats(m num.Mat, i int) {
 	words := a.Words
-	top, class := int32(math.MinInt32), num.Zero
+	top, low, class := int32(math.MinInt32), int32(math.MaxInt32), num.Zero
 	for j := range m.Cols {
 		var x uint64
 		c, e := FloatWord(&x, FloatAt(m.Arr, m.At(i, j)))
 		if class = max(class, c.Class()); c.Class() == num.Finite {
-			top = max(top, e)
+			top, low = max(top, e), min(low, e)
 		}
 	}
-	a.Exp[i], a.Class[i] = int64(top), class
+	a.Exp[i], a.Low[i], a.Class[i] = int64(top), int64(low), class
 	if class != num.Finite {
 		return
 	}
@@ -262,15 +265,66 @@ func dotHigh(words int, out, u, uc, v, vc []uint64) {
 	}
 }
 
-// AddRow adds Σ u_j d_j to acc, modulo 2^(64 len(acc)), for the numbers u_j of vector i, which have
-// one word less than acc.
-func (a *OffsetVectors) AddRow(acc []uint64, i int, d []uint64) {
-	addRowFast(acc, a.U[i*a.Len*a.Words:(i+1)*a.Len*a.Words], d)
+// StepRow replaces acc, a number of words + 1 words in two's complement, by
+//
+//	2^shift acc - Σ_j a'_j d_j,   |d_j| < 2^63,
+//
+// for the integers a' of vector i, modulo 2^(64 (words + 1)). shift is from 1 to 63, f has the
+// numbers 2^63 - d_j and sum their sum in two words, and c comes from [OffsetVectors.Constants]: with
+// u = a' + O,
+//
+//	-Σ a' d = Σ u f - 2^63 Σ u - O Σ f + Len 2^63 O.
+func (a *OffsetVectors) StepRow(acc []uint64, i int, shift uint, c, f []uint64, sum *[2]uint64) {
+	w := a.Words
+	// -O Σ f, from word w - 1 on
+	low, borrow := bits.Sub64(0, sum[0]<<63, 0)
+	high := -(sum[0]>>1 | sum[1]<<63) - borrow
+	u := a.U[i*a.Len*w : (i+1)*a.Len*w]
+	acc, c = acc[:w+1], c[i*(w+1):(i+1)*(w+1)]
+	if a.add != nil {
+		a.add(&acc[0], uint64(shift), &c[0], low, high, &u[0], &f[0], len(f))
+		return
+	}
+	addRow(acc, shift, c, low, high, u, f)
 }
 
-// addRow is AddRow for numbers of len(acc) - 1 words at u.
-func addRow(acc, u, d []uint64) {
+// Constants stores -2^63 Σ u + Len 2^63 O in words + 1 words for every vector.
+func (a *OffsetVectors) Constants(z []uint64) []uint64 {
+	w := a.Words + 1
+	n := len(a.Exp) * w
+	if cap(z) < n {
+		z = make([]uint64, n)
+	}
+	z = z[:n]
+	for at := 0; at < n; at += w {
+		var c, low uint64
+		for k, v := range a.Sums[at : at+w] {
+			z[at+k], c = bits.Sub64(0, v<<63|low, c)
+			low = v >> 1
+		}
+		z[at+w-1] += uint64(a.Len) << 62
+	}
+	return z
+}
+
+// A rowKernel is the loop of addRow.
+type rowKernel = func(acc *uint64, shift uint64, c *uint64, low, high uint64, u, d *uint64, n int)
+
+// addRow replaces acc by 2^shift acc + c + (2^64 high + low) 2^(64 (len(acc) - 2)) + Σ u_j d_j, modulo
+// 2^(64 len(acc)). The numbers u_j have one word less.
+func addRow(acc []uint64, shift uint, c []uint64, low, high uint64, u, d []uint64) {
 	w := len(acc) - 1
+	for k := w; k > 0; k-- {
+		acc[k] = acc[k]<<(shift&63) | acc[k-1]>>((64-shift)&63)
+	}
+	acc[0] <<= shift & 63
+	var carry uint64
+	acc[w-1], carry = bits.Add64(acc[w-1], low, 0)
+	acc[w] += high + carry
+	carry = 0
+	for k, v := range c {
+		acc[k], carry = bits.Add64(acc[k], v, carry)
+	}
 	for j, x := range d {
 		acc[w] += AddMul(acc[:w], u[j*w:(j+1)*w], x)
 	}

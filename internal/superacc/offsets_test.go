@@ -2,6 +2,7 @@ package superacc
 
 import (
 	"math/big"
+	"math/bits"
 	"slices"
 	"testing"
 
@@ -47,11 +48,12 @@ func TestOffsetKernels(t *testing.T) {
 		u, v := edgeWords(k*words, r.Uint64), edgeWords(columns*k*words, r.Uint64)
 		acc := edgeWords(words+1, r.Uint64)
 		wantAcc, gotAcc := slices.Clone(acc), slices.Clone(acc)
-		digits := edgeWords(k, r.Uint64)
-		addRow(wantAcc, u, digits)
-		addRowFast(gotAcc, u, digits)
+		digits, c := edgeWords(k, r.Uint64), edgeWords(words+1, r.Uint64)
+		shift, low, high := 1+uint(r.IntN(63)), r.Uint64(), r.Uint64()
+		addRow(wantAcc, shift, c, low, high, u, digits)
+		rowKernelOf(words)(&gotAcc[0], uint64(shift), &c[0], low, high, &u[0], &digits[0], k)
 		if !slices.Equal(wantAcc, gotAcc) {
-			t.Fatalf("trial %d: addRow of %x by %x to %x: %x, want %x", trial, u, digits, acc, gotAcc, wantAcc)
+			t.Fatalf("trial %d: addRow of %x by %x to %x 2^%d + %x: %x, want %x", trial, u, digits, acc, shift, c, gotAcc, wantAcc)
 		}
 		uc, vc := edgeWords(words+1, r.Uint64), edgeWords(columns*(words+1), r.Uint64)
 		wantOut, gotOut := make([]uint64, columns*(words+2)), make([]uint64, columns*(words+2)+1)
@@ -127,20 +129,28 @@ func TestOffsetVectors(t *testing.T) {
 					t.Fatalf("trial %d: %d words, %v, row %d, column %d: error %g of %d", trial, words, f, i, j, got, HighError(words, k))
 				}
 			}
-			d, acc := edgeWords(k, r.Uint64), edgeWords(words+1, r.Uint64)
-			want := bigOf(acc)
-			all := new(big.Int)
+			acc := edgeWords(words+1, r.Uint64)
+			shift := 1 + uint(r.IntN(63))
+			want := new(big.Int).Lsh(bigOf(acc), shift)
+			all, flipped := new(big.Int), make([]uint64, k)
+			var sum [2]uint64
+			offset := new(big.Int).Lsh(big.NewInt(1), uint(64*words-1))
 			for h := range k {
 				u := bigOf(o[0].U[(i*k+h)*words:][:words])
-				want.Add(want, new(big.Int).Mul(u, new(big.Int).SetUint64(d[h])))
 				all.Add(all, u)
+				d := int64(edgeWords(1, r.Uint64)[0]>>1) * int64(1-2*r.IntN(2))
+				want.Sub(want, new(big.Int).Mul(u.Sub(u, offset), big.NewInt(d)))
+				flipped[h] = 1<<63 - uint64(d)
+				var c uint64
+				sum[0], c = bits.Add64(sum[0], flipped[h], 0)
+				sum[1] += c
 			}
 			if all.Cmp(bigOf(o[0].Sums[i*(words+1):][:words+1])) != 0 {
 				t.Fatalf("trial %d: sum of row %d", trial, i)
 			}
-			o[0].AddRow(acc, i, d)
+			o[0].StepRow(acc, i, shift, o[0].Constants(nil), flipped, &sum)
 			if bigOf(acc).Cmp(want.And(want, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(64*words+64)), big.NewInt(1)))) != 0 {
-				t.Fatalf("trial %d: AddRow of row %d", trial, i)
+				t.Fatalf("trial %d: StepRow of row %d", trial, i)
 			}
 		}
 	}

@@ -41,6 +41,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/halfulp/halfulp/internal/dgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/superacc"
 )
@@ -71,9 +72,11 @@ type Room struct {
 	short    []float64 // r~
 	digits   []int64   // d_t, step by step
 	flipped  []uint64  // 2^63 - d
-	mag      []uint64
-	pivot    []int
-	done     []bool // entries of the solution that are decided, column by column
+	// constants are from r.a.Constants.
+	constants []uint64
+	mag       []uint64
+	pivot     []int
+	done      []bool // entries of the solution that are decided, column by column
 }
 
 // leastShift is the least Δ with which systems are solved.
@@ -140,25 +143,18 @@ func exponent(m num.Mat, at int) (num.Class, int64) {
 // infinities, NaN or a row of zeros, or if words do not suffice.
 func (r *Room) prepare(a, b num.Mat) bool {
 	n := r.n
+	// Most matrices need some bits more than the precision.
+	words := min(superacc.MaxOffsetWords, (max(a.Arr.Format.Bits(), b.Arr.Format.Bits())+12+63)/64)
+	r.words = max(2, words)
+	r.a.Set(a, r.words)
 	width := int64(0)
-	var tops [MaxOrder]int64
 	for i := range n {
-		top, low := int64(math.MinInt64), int64(math.MaxInt64)
-		for j := range n {
-			c, e := exponent(a, a.At(i, j))
-			switch {
-			case c > num.Finite:
-				return false
-			case c == num.Finite:
-				top, low = max(top, e), min(low, e)
-			}
-		}
-		if top == math.MinInt64 {
+		if r.a.Class[i] != num.Finite {
 			return false
 		}
-		tops[i] = top
-		width = max(width, top-low+int64(a.Arr.Format.Bits()))
+		width = max(width, r.a.Exp[i]-r.a.Low[i])
 	}
+	width += int64(a.Arr.Format.Bits())
 	for j := range b.Cols {
 		top, low := int64(math.MinInt64), int64(math.MaxInt64)
 		for i := range n {
@@ -167,7 +163,7 @@ func (r *Room) prepare(a, b num.Mat) bool {
 			case c > num.Finite:
 				return false
 			case c == num.Finite:
-				top, low = max(top, e-tops[i]), min(low, e-tops[i])
+				top, low = max(top, e-r.a.Exp[i]), min(low, e-r.a.Exp[i])
 			}
 		}
 		if top != math.MinInt64 {
@@ -177,8 +173,11 @@ func (r *Room) prepare(a, b num.Mat) bool {
 	if width > 64*superacc.MaxOffsetWords-1 {
 		return false
 	}
-	r.words = max(2, int(width+1+63)/64)
-	r.a.Set(a, r.words)
+	if need := int(width+1+63) / 64; need > r.words {
+		r.words = need
+		r.a.Set(a, need)
+	}
+	r.constants = r.a.Constants(r.constants)
 	return true
 }
 
@@ -228,6 +227,10 @@ func (r *Room) invert() bool {
 
 // subtract subtracts alpha x from y.
 func subtract(y, x []float64, alpha float64) {
+	if len(x) >= 16 {
+		dgemm.Axpy(-alpha, x, y)
+		return
+	}
 	y = y[:len(x)]
 	for len(x) >= 4 {
 		y[0] -= alpha * x[0] // may fuse: the bound of rho holds for both
@@ -451,25 +454,8 @@ func (r *Room) step(t int) bool {
 			}
 		}
 	}
-	// With u = F + O in integers and f = 2^63 - d,
-	//
-	//	-Σ F d = Σ u f - 2^63 Σ u - O Σ f + n 2^63 O.
 	for i := range n {
-		acc := r.r[i*(w+1) : (i+1)*(w+1)]
-		shift := r.delta & 63
-		for k := w; k > 0; k-- {
-			acc[k] = acc[k]<<shift | acc[k-1]>>(64-shift&63)
-		}
-		acc[0] <<= shift
-		all := r.a.Sums[i*(w+1) : (i+1)*(w+1)]
-		var c, low uint64
-		for k, v := range all {
-			acc[k], c = bits.Sub64(acc[k], v<<63|low, c)
-			low = v >> 1
-		}
-		acc[w-1], c = bits.Sub64(acc[w-1], sum[0]<<63, 0)
-		acc[w] += uint64(n)<<62 - (sum[0]>>1 | sum[1]<<63) - c
-		r.a.AddRow(acc, i, r.flipped)
+		r.a.StepRow(r.r[i*(w+1):(i+1)*(w+1)], i, r.delta, r.constants, r.flipped, &sum)
 	}
 	return true
 }

@@ -161,17 +161,37 @@ func dotHigh(words int) {
 // addRow writes the loop of addRow for a number of words.
 func addRow(words int) {
 	name := fmt.Sprintf("addRow%dADX", words)
-	TEXT(name, NOSPLIT, "func(acc, u, d *uint64, n int)")
-	Doc(fmt.Sprintf("%s is the loop of addRow for %d words. n is positive.", name, words))
+	TEXT(name, NOSPLIT, "func(acc *uint64, shift uint64, c *uint64, low, high uint64, u, d *uint64, n int)")
+	Doc(fmt.Sprintf("%s is the loop of addRow for %d words. n is positive, shift from 1 to 63.", name, words))
 	Pragma("noescape")
-	u, d, n := Load(Param("u"), GP64()), Load(Param("d"), GP64()), Load(Param("n"), GP64())
 	acc := make([]Register, words+1)
-	l, h := GP64(), GP64()
-	MOVQ(NewParamAddr("acc", 0), h)
+	l, h, u, d, n := GP64(), GP64(), GP64(), GP64(), GP64()
+	p, shift, back := u, d, n
+	MOVQ(NewParamAddr("acc", 0), p)
+	MOVQ(NewParamAddr("shift", 8), shift)
+	MOVQ(U32(64), back)
+	SUBQ(shift, back)
 	for k := range acc {
 		acc[k] = GP64()
-		MOVQ(at(h, k), acc[k])
+		SHLXQ(shift, at(p, k), acc[k])
+		if k > 0 {
+			SHRXQ(back, at(p, k-1), l)
+			ORQ(l, acc[k])
+		}
 	}
+	ADDQ(NewParamAddr("low", 24), acc[words-1])
+	ADCQ(NewParamAddr("high", 32), acc[words])
+	MOVQ(NewParamAddr("c", 16), p)
+	for k := range acc {
+		if k == 0 {
+			ADDQ(at(p, k), acc[k])
+		} else {
+			ADCQ(at(p, k), acc[k])
+		}
+	}
+	MOVQ(NewParamAddr("u", 40), u)
+	MOVQ(NewParamAddr("d", 48), d)
+	MOVQ(NewParamAddr("n", 56), n)
 	Label(name + "_loop")
 	MOVQ(at(d, 0), RDX)
 	XORQ(l, l) // clears CF and OF
