@@ -82,3 +82,39 @@ var sumNears = [maxNear]func(acc *uint64, sig *uint64, exp *int32, cls *uint8, n
 func wordKernel() bool { return Assembly() }
 
 func wordDotFast(w, parts []uint64, out *[6]uint64) { wordDotAVX2(&w[0], &parts[0], len(w)/4, out) }
+
+// offsetWordsOf returns the kernel for numbers of this many words and shifts from 1 to 63, or nil.
+func offsetWordsOf(words int) offsetKernel {
+	if !Assembly() {
+		return nil
+	}
+	return offsets[words-2]
+}
+
+var offsets = [...]offsetKernel{
+	offsetWords2BMI2, offsetWords3BMI2, offsetWords4BMI2, offsetWords5BMI2, offsetWords6BMI2, offsetWords7BMI2, offsetWords8BMI2,
+}
+
+func dotHighFast(words int, out, u, uc, v, vc []uint64) {
+	if !Assembly() || words-2 >= len(dotHighs) {
+		dotHigh(words, out, u, uc, v, vc)
+		return
+	}
+	dotHighs[words-2](&out[0], &u[0], &uc[0], &v[0], &vc[0], len(u)/words, len(v)/len(u))
+}
+
+var dotHighs = [...]func(out, u, uc, v, vc *uint64, k, columns int){
+	dotHigh2ADX, dotHigh3ADX, dotHigh4ADX, dotHigh5ADX, dotHigh6ADX, dotHigh7ADX,
+}
+
+// rowKernelOf returns the kernel for numbers of this many words, or nil.
+func rowKernelOf(words int) rowKernel {
+	if !Assembly() {
+		return nil
+	}
+	return addRows[words-2]
+}
+
+var addRows = [...]rowKernel{
+	addRow2ADX, addRow3ADX, addRow4ADX, addRow5ADX, addRow6ADX, addRow7ADX, addRow8ADX,
+}

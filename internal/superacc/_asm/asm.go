@@ -41,6 +41,13 @@ func main() {
 		sumNear(words)
 	}
 	wordDot()
+	for words := 2; words <= 8; words++ {
+		if words <= 7 {
+			dotHigh(words)
+		}
+		offsetWords(words)
+		addRow(words)
+	}
 	Generate()
 	compact.Out()
 }
