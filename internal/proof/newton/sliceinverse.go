@@ -44,6 +44,9 @@ import (
 //	η (e_j + ε_j)                        the square of another E,
 //	(e_j + ε_j) rho² / (1 - rho)         the omitted terms,
 //	e_j γ (1 + 2 rho)                    the product with Z.
+//
+// Where one correctly rounded product of G and Z takes less time than the products of slices, it
+// gives E, and ε_j is the error of its rounding.
 type SlicedInverse struct {
 	*seed.FloatInverse
 	V    []float64 // F^-1 P^T is about -(Z + V)
@@ -153,10 +156,13 @@ func InvertSlices(s *call.Run, a num.Mat, f *seed.Factors) (*SlicedInverse, erro
 	r := &slicedResidual{s: s, n: n, m: m, beta: (both + 1) / 2, gamma: both / 2, top: top}
 	var e []float64
 	lost := 0x1p-800 // for underflow
-	if more == nil && residue.HasTiles() {
+	if more == nil && residue.Quick(n) {
 		e, err = r.rounded(g, t.Z, triangles.X)
-	} else if err = r.cut(g, more, t.Z, triangles.X); err == nil {
-		e, lost, err = r.residual(ones)
+	}
+	if e == nil && err == nil {
+		if err = r.cut(g, more, t.Z, triangles.X); err == nil {
+			e, lost, err = r.residual(ones)
+		}
 	}
 	if err != nil || e == nil {
 		return nil, err
@@ -233,17 +239,22 @@ func addFloats(x, y []float64) {
 }
 
 // rounded returns -E, each entry rounded to nearest, in place of the sums of slices: for G in
-// float64, where one product of that kind takes less time than the products of the slices. room is
-// memory for n x n numbers.
+// float64, where such a product takes less time than the products of slices. room is memory for
+// n x n numbers. It returns nil if the product exceeds the memory limit.
 func (r *slicedResidual) rounded(g, z, room []float64) (e []float64, err error) {
 	n := r.n
 	of := func(x []float64) num.Mat { return num.Float64s(n, n, x) }
-	e = r.s.Floats(n * n)
-	r.z = append(r.z, room, r.s.Floats(n*n))
+	release := r.s.Temporary()
+	e, more := r.s.Floats(n*n), r.s.Floats(n*n)
 	// -E = -I - G z, as z is -Z.
 	if err := r.s.Gemm(-1, of(g), of(z), 0, num.Mat{}, of(e)); err != nil {
+		release()
+		if errors.Is(err, residue.ErrMemory) {
+			err = nil
+		}
 		return nil, err
 	}
+	r.z = append(r.z, room, more)
 	// On the diagonal the sum cancels.
 	failed := make([]error, n)
 	err = par.Each(r.s.Ctx, r.s.Threads, n, func(i int) {

@@ -237,7 +237,7 @@ const (
 	// panelsAhead is the largest number of panels, and rowsBegun of rows, that a thread processes
 	// at a time, so that they share rows of L and of U in its cache.
 	panelsAhead = 4
-	rowsBegun   = 32
+	rowsBegun   = 16
 	// chunkWords is about the number of words of U, some rows of a panel, that stay in the
 	// first-level cache while they are multiplied by several rows of L.
 	chunkWords = 1 << 12
@@ -311,7 +311,7 @@ func (t *digitPanel) begin(known int) error {
 		t.begun = make([]int64, size)
 	}
 	groups := (last - first + panelsAhead - 1) / panelsAhead
-	some := min(max((n-known)*groups/(2*t.s.Threads), count), rowsBegun) // two tasks a thread
+	some := min(max((n-known)*groups/(4*t.s.Threads), count), rowsBegun) // four tasks a thread
 	rows := (n - known + some - 1) / some
 	return par.For(t.s.Ctx, t.s.Threads, groups*rows, func(_, task int) {
 		p0, i0 := first+task%groups*panelsAhead, known+task/groups*some
@@ -371,7 +371,7 @@ func (t *digitPanel) eliminate(p int) (done int, err error) {
 	}
 	large := make([]bool, s.Threads)
 	later := len(t.prefix) - p - 1
-	some := min(max(later/(2*s.Threads), 1), panelsAhead) // two tasks a thread
+	some := min(max(later/(4*s.Threads), 1), panelsAhead) // four tasks a thread
 	err = par.For(s.Ctx, s.Threads, (later+some-1)/some, func(worker, k int) {
 		from := p + 1 + k*some
 		if !t.aboveAll(from, min(from+some, len(t.prefix)), next-rowsAhead, next, t.workers[worker]) {
