@@ -224,7 +224,6 @@ func (m *multiplication) seconds(c place.Config, sums []float64, d, from, until 
 	if b := c.Bound; b != nil && b.Within > 0 {
 		width = min(width, 2*float64(b.Within))
 	}
-	// may fuse: an estimate
 	moduli := (width + math.Log2(float64(m.a.Cols))) / 7.5
 	at := func(j int) float64 { // the work of the columns before
 		y := float64(j) / float64(m.z.Cols) * samples
@@ -232,7 +231,7 @@ func (m *multiplication) seconds(c place.Config, sums []float64, d, from, until 
 		return sums[k] + (y-float64(k))*(sums[k+1]-sums[k]) // may fuse: an estimate
 	}
 	scale := float64(m.z.Rows) * float64(m.z.Cols) / (samples * sampledRows)
-	z := (at(until) - at(from)) * scale * moduli / byteRate // may fuse: an estimate
+	z := (at(until) - at(from)) * scale * moduli / byteRate
 	var here, elsewhere, bytes float64
 	a, b := m.factorsOf(x)
 	for side, blocks := range [][]place.Block{a, b} {
@@ -240,14 +239,13 @@ func (m *multiplication) seconds(c place.Config, sums []float64, d, from, until 
 		for _, q := range blocks {
 			entries := float64(q.M.Rows) * float64(q.M.Cols)
 			if place.Of(q.M.Arr) == place.Place(m.p.parts[d]) {
-				here += entries
+				here += entries // may fuse: an estimate
 			} else {
-				elsewhere += entries
-				bytes += entries * size
+				elsewhere += entries // may fuse: an estimate
+				bytes += entries * size // may fuse: an estimate
 			}
 		}
 	}
-	// may fuse: an estimate
 	z += max(here/convertRate, bytes/linkRate) + elsewhere/convertRate
 	size := float64(num.SizeOf(m.z.Arr.Format))
 	for _, q := range m.blocksOf(m.z, x.i0, x.i1, x.j0, x.j1) {
@@ -255,7 +253,7 @@ func (m *multiplication) seconds(c place.Config, sums []float64, d, from, until 
 			continue
 		}
 		entries := float64(q.M.Rows) * float64(q.M.Cols)
-		z += entries * size / linkRate // may fuse: an estimate
+		z += entries * size / linkRate
 	}
 	return z
 }
