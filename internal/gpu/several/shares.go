@@ -241,7 +241,7 @@ func (m *multiplication) seconds(c place.Config, sums []float64, d, from, until 
 			if place.Of(q.M.Arr) == place.Place(m.p.parts[d]) {
 				here += entries // may fuse: an estimate
 			} else {
-				elsewhere += entries // may fuse: an estimate
+				elsewhere += entries    // may fuse: an estimate
 				bytes += entries * size // may fuse: an estimate
 			}
 		}
