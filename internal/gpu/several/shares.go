@@ -189,6 +189,9 @@ func fair(work []float64, count, n int) []int {
 // for a Cholesky factor of order 8192 it converts two factors of a product in 1.5 to 2.2 ms.
 const convertRate = 7e10
 
+// spread is about the number of bits that the integers of a factor have more than its numbers.
+const spread = 26
+
 // quickest returns the first columns of shares of C, computed from factors that GPUs copy from each
 // other, and stored where C is, for which all GPUs take about the same time.
 func (m *multiplication) quickest(c place.Config) []int {
@@ -220,7 +223,7 @@ func (m *multiplication) seconds(c place.Config, sums []float64, d, from, until 
 	}
 	list := m.products(c, piece{d: d, i1: m.z.Rows, j0: from, j1: until})
 	x := list[0]
-	width := float64(m.a.Format().Bits() + m.b.Format().Bits())
+	width := float64(m.a.Format().Bits() + m.b.Format().Bits() + 2*spread)
 	if b := c.Bound; b != nil && b.Within > 0 {
 		width = min(width, 2*float64(b.Within))
 	}
