@@ -92,7 +92,7 @@ func (h *hostProduct) run(c place.Config) (err error) {
 		}
 		return piece{i0: from, i1: to, j1: h.z.Cols}
 	})
-	err = p.share(c, func(c place.Config, d int) error {
+	err = p.share(c, on(list), func(c place.Config, d int) error {
 		for _, q := range list {
 			if q.d != d {
 				continue

@@ -278,7 +278,7 @@ func (p *Place) Set(ctx context.Context, to, from num.Mat) error {
 		copyEntries(to, from)
 		return p.Set(ctx, line, h)
 	}
-	return p.together(func(d int) error {
+	return p.some(on(list), func(d int) error {
 		for _, q := range list {
 			if q.d == d {
 				if err := p.parts[d].Set(ctx, q.m, q.of(from)); err != nil {
@@ -300,7 +300,7 @@ func (p *Place) Get(ctx context.Context, from num.Mat) (num.Mat, error) {
 		return from, err
 	}
 	z := num.Mat{Arr: num.New(from.Arr.Format, from.Rows*from.Cols), RS: 1, CS: max(from.Rows, 1), Rows: from.Rows, Cols: from.Cols}
-	return z, p.together(func(d int) error {
+	return z, p.some(on(list), func(d int) error {
 		for _, q := range list {
 			if q.d != d {
 				continue
@@ -348,8 +348,25 @@ func copyNumbers(to, from *num.Array) {
 
 // together runs f for all GPUs concurrently, and returns the first error.
 func (p *Place) together(f func(d int) error) error {
-	errs := make([]error, len(p.parts))
-	p.crew.Do(len(p.parts), func(d int) { errs[d] = f(d) })
+	return p.some(func(int) bool { return true }, f)
+}
+
+// some is together for the GPUs with work.
+func (p *Place) some(works func(d int) bool, f func(d int) error) error {
+	var list []int
+	for d := range p.parts {
+		if works(d) {
+			list = append(list, d)
+		}
+	}
+	switch len(list) {
+	case 0:
+		return nil
+	case 1: // no goroutine wakes
+		return f(list[0])
+	}
+	errs := make([]error, len(list))
+	p.crew.Do(len(list), func(k int) { errs[k] = f(list[k]) })
 	return firstOf(errs)
 }
 

@@ -189,6 +189,9 @@ func fair(work []float64, count, n int) []int {
 // for a Cholesky factor of order 8192 it converts two factors of a product in 1.5 to 2.2 ms.
 const convertRate = 7e10
 
+// spread is about the number of bits that the integers of a factor have more than its numbers.
+const spread = 26
+
 // quickest returns the first columns of shares of C, computed from factors that GPUs copy from each
 // other, and stored where C is, for which all GPUs take about the same time.
 func (m *multiplication) quickest(c place.Config) []int {
@@ -220,11 +223,10 @@ func (m *multiplication) seconds(c place.Config, sums []float64, d, from, until 
 	}
 	list := m.products(c, piece{d: d, i1: m.z.Rows, j0: from, j1: until})
 	x := list[0]
-	width := float64(m.a.Format().Bits() + m.b.Format().Bits())
+	width := float64(m.a.Format().Bits() + m.b.Format().Bits() + 2*spread)
 	if b := c.Bound; b != nil && b.Within > 0 {
 		width = min(width, 2*float64(b.Within))
 	}
-	// may fuse: an estimate
 	moduli := (width + math.Log2(float64(m.a.Cols))) / 7.5
 	at := func(j int) float64 { // the work of the columns before
 		y := float64(j) / float64(m.z.Cols) * samples
@@ -232,7 +234,7 @@ func (m *multiplication) seconds(c place.Config, sums []float64, d, from, until 
 		return sums[k] + (y-float64(k))*(sums[k+1]-sums[k]) // may fuse: an estimate
 	}
 	scale := float64(m.z.Rows) * float64(m.z.Cols) / (samples * sampledRows)
-	z := (at(until) - at(from)) * scale * moduli / byteRate // may fuse: an estimate
+	z := (at(until) - at(from)) * scale * moduli / byteRate
 	var here, elsewhere, bytes float64
 	a, b := m.factorsOf(x)
 	for side, blocks := range [][]place.Block{a, b} {
@@ -240,14 +242,13 @@ func (m *multiplication) seconds(c place.Config, sums []float64, d, from, until 
 		for _, q := range blocks {
 			entries := float64(q.M.Rows) * float64(q.M.Cols)
 			if place.Of(q.M.Arr) == place.Place(m.p.parts[d]) {
-				here += entries
+				here += entries // may fuse: an estimate
 			} else {
-				elsewhere += entries
-				bytes += entries * size
+				elsewhere += entries    // may fuse: an estimate
+				bytes += entries * size // may fuse: an estimate
 			}
 		}
 	}
-	// may fuse: an estimate
 	z += max(here/convertRate, bytes/linkRate) + elsewhere/convertRate
 	size := float64(num.SizeOf(m.z.Arr.Format))
 	for _, q := range m.blocksOf(m.z, x.i0, x.i1, x.j0, x.j1) {
@@ -255,7 +256,7 @@ func (m *multiplication) seconds(c place.Config, sums []float64, d, from, until 
 			continue
 		}
 		entries := float64(q.M.Rows) * float64(q.M.Cols)
-		z += entries * size / linkRate // may fuse: an estimate
+		z += entries * size / linkRate
 	}
 	return z
 }

@@ -111,7 +111,7 @@ func TestSmall(t *testing.T) {
 			var st Stats
 			ok(Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), want, onCPU))
 			ok(Gemm(NoTrans, NoTrans, Float(1), da, db, Float(0), dc, &Options{Stats: &st}))
-			if string(st.Device) != c.device {
+			if st.Device != c.device {
 				t.Errorf("%+v: computed on %s", c, st.Device)
 			}
 			if !must(dc.Host()).Same(want) {
