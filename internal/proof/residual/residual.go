@@ -198,19 +198,20 @@ func (r *Room) invert() bool {
 	if !invert(r.inv, n, r.pivot) {
 		return false
 	}
-	normR, rest := 0.0, 0.0
+	normR, rest := 0.0, 0.0 // rest is the norm of R F~ - I
 	row := grown(r.short, n)
 	r.short = row
 	for i := range n {
-		clear(row)
-		row[i] = 1
 		sum := 0.0
-		for k, x := range r.inv[i*n : (i+1)*n] {
-			sum += math.Abs(x)
-			subtract(row, r.f[k*n:(k+1)*n], x)
+		clear(row)
+		row[i] = -1
+		x := r.inv[i*n : (i+1)*n]
+		for _, v := range x {
+			sum += math.Abs(v)
 		}
+		dgemm.Combine(r.f, n, x, row)
 		normR = max(normR, sum)
-		sum = 0
+		sum = 0.0
 		for _, x := range row {
 			sum += math.Abs(x)
 		}
@@ -232,14 +233,14 @@ func subtract(y, x []float64, alpha float64) {
 	}
 	y = y[:len(x)]
 	for len(x) >= 4 {
-		y[0] -= alpha * x[0] // may fuse: the bound of rho holds for both
-		y[1] -= alpha * x[1] // may fuse: the bound of rho holds for both
-		y[2] -= alpha * x[2] // may fuse: the bound of rho holds for both
-		y[3] -= alpha * x[3] // may fuse: the bound of rho holds for both
+		y[0] -= alpha * x[0] // may fuse: a seed
+		y[1] -= alpha * x[1] // may fuse: a seed
+		y[2] -= alpha * x[2] // may fuse: a seed
+		y[3] -= alpha * x[3] // may fuse: a seed
 		x, y = x[4:], y[4:]
 	}
 	for j, v := range x {
-		y[j] -= alpha * v // may fuse: the bound of rho holds for both
+		y[j] -= alpha * v // may fuse: a seed
 	}
 }
 
