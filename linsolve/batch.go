@@ -138,15 +138,21 @@ func (s *solveBatch) over(st *halfulp.Stats, systems int) {
 // batchPart is the number of systems that a thread takes at a time.
 const batchPart = 16
 
+// A batchWorker is the memory of one thread.
+type batchWorker struct {
+	room residual.Room
+	slab num.Slab
+}
+
 // byResiduals solves system i by residuals in integers, unless another way is faster, or the memory
 // in bytes is too small. It returns false if the system is not solved.
-func (s *solveBatch) byResiduals(room *residual.Room, i int, memory int64) bool {
+func (s *solveBatch) byResiduals(w *batchWorker, i int, memory int64) bool {
 	a, b, f := s.a[i].View(), s.b[i].View(), s.f.View()
 	if !residual.Faster(a, b, f) || residual.Bytes(a.Rows, b.Cols, f.Bits()) > memory {
 		return false
 	}
-	z := num.NewMat(f, b.Rows, b.Cols)
-	if !room.Solve(a, b, z) {
+	z := num.Mat{Arr: w.slab.New(f, b.Rows*b.Cols), RS: 1, CS: b.Rows, Rows: b.Rows, Cols: b.Cols}
+	if !w.room.Solve(a, b, z) {
 		return false
 	}
 	s.x[i] = halfulp.MatrixOf(z)
@@ -163,7 +169,7 @@ func (s *solveBatch) sideBySide(ctx context.Context, list []int, opt *halfulp.Op
 	if threads > 1 {
 		one.MemoryLimit = max(1, memory/int64(threads))
 	}
-	rooms := make([]residual.Room, threads)
+	workers := make([]batchWorker, threads)
 	part := max(1, min(batchPart, len(list)/(4*threads)))
 	// The caller looks at the context.
 	_ = par.For(ctx, threads, (len(list)+part-1)/part, func(w, t int) {
@@ -172,7 +178,7 @@ func (s *solveBatch) sideBySide(ctx context.Context, list []int, opt *halfulp.Op
 			if ctx.Err() != nil {
 				break
 			}
-			if s.direct && s.byResiduals(&rooms[w], i, memory/int64(threads)) {
+			if s.direct && s.byResiduals(&workers[w], i, memory/int64(threads)) {
 				done++
 				continue
 			}

@@ -10,12 +10,12 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// Small products, on one thread, for which nothing is allocated. Products of MP numbers make integers
-// of one unit of each row of A and each column of B (superacc.OffsetVectors), and every entry is a
-// sum of their highest words. Entries that this sum does not decide, and products with other factors
-// and formats, copy rows and columns with as many words a number as the sums need, and sum the
-// highest words of products with shifts (topPlan). Products of binary32 and binary64 numbers take
-// compensated sums (gemvfloat.go).
+// Small products, on one thread, for which nothing is allocated. Products of MP numbers make
+// integers of one unit of each row of A and each column of B (superacc.OffsetVectors), and every
+// entry is a sum of their highest words. Entries that this sum does not decide, and products with
+// other factors and formats, copy rows and columns with as many words a number as the sums need,
+// and sum the highest words of products with shifts (topPlan). Products of binary32 and binary64
+// numbers take compensated sums (gemvfloat.go).
 
 // A Small multiplies matrices of one set of formats and one number of columns of A.
 type Small struct {
@@ -64,8 +64,9 @@ func PlanSmall(a, b, c num.Format, k int) (s Small, ok bool) {
 	return s, false
 }
 
-// planOffsets selects the words of integers of one unit for results of format MP. For data of similar
-// size, a sum has about 2^(64 words - 2) sqrt(k) units of its error bound, superacc.HighError.
+// planOffsets selects the words of integers of one unit for results of format MP. For data of
+// similar size, a sum has about 2^(64 words - 2) sqrt(k) units of its error bound,
+// superacc.HighError.
 func (s *Small) planOffsets(k int) {
 	if s.c.Kind != num.MP || s.a.Kind != num.MP || s.b.Kind != num.MP {
 		return
@@ -383,8 +384,8 @@ func (r *SmallRoom) end() {
 	}
 }
 
-// store stores the two's complement number sum 2^exp, known to within bound 2^exp, in number i of z,
-// which has format MP. It returns false, with sum unchanged, if the error might matter or if the
+// store stores the two's complement number sum 2^exp, known to within bound 2^exp, in number i of
+// z, which has format MP. It returns false, with sum unchanged, if the error might matter or if the
 // exponent is near an end of the range.
 func (s *Small) store(z *num.Array, i int, sum []uint64, exp int64, negative bool, bound uint64) bool {
 	n := len(sum)

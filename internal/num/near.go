@@ -6,8 +6,9 @@ import (
 )
 
 // SetNear stores the number ±mag 2^exp, known to within bound 2^(exp+unit), in number i of a, which
-// has format MP, rounded to nearest. The sign is negative for sign 1, otherwise 0. It returns false,
-// with nothing stored, if the error might matter or if the exponent is near an end of the range.
+// has format MP, rounded to nearest. The sign is negative for sign 1, otherwise 0. It returns
+// false, with nothing stored, if the error might matter or if the exponent is near an end of the
+// range.
 //
 // The number is decided if the 64 bits below the last bit kept are farther than the bound from a
 // tie. The bound must be less than a quarter of the last bit kept, because the numbers below a

@@ -7,9 +7,10 @@ import (
 	"github.com/halfulp/halfulp/internal/num"
 )
 
-// OffsetVectors holds vectors of numbers as integers of one unit a vector, so that products of words need
-// no shifts and no signs. A number a of vector i becomes the integer a', a in units of 2^(Exp[i] -
-// 64 Words + 1) cut off towards 0. Then |a'| < O = 2^(64 Words - 1), and u = a' + O is not negative.
+// OffsetVectors holds vectors of numbers as integers of one unit a vector, so that products of
+// words need no shifts and no signs. A number a of vector i becomes the integer a', a in units of
+// 2^(Exp[i] - 64 Words + 1) cut off towards 0. Then |a'| < O = 2^(64 Words - 1), and u = a' + O is
+// not negative.
 type OffsetVectors struct {
 	Words int
 	Len   int      // numbers of a vector
@@ -159,8 +160,8 @@ func (a *OffsetVectors) floats(m num.Mat, i int) {
 type offsetKernel = func(dst, src *uint64, d, sign uint64, sum *uint64)
 
 // offsetWords stores u = ±x 2^-d + O in dst, cut off towards 0, for a number x of at most 64 words
-// - 1 bits after the shift, and adds u to sum, which has one word more. sign is 0 or 2^64 - 1, and d
-// < 64.
+// - 1 bits after the shift, and adds u to sum, which has one word more. sign is 0 or 2^64 - 1, and
+// d < 64.
 func offsetWords(dst, x []uint64, d, sign uint64, sum []uint64) {
 	n := len(dst)
 	x, sum = x[:n], sum[:n+1]
@@ -190,11 +191,11 @@ func offsetWords(dst, x []uint64, d, sign uint64, sum []uint64) {
 //
 //	Σ a' b' = Σ u v - O (Σ u + Σ v) + Len O².
 //
-// Of Σ u v, products of words i and j with i + j ≥ words are added, and the high words of those with
-// i + j = words - 1. All parts left out are positive: the low words of the latter are less than
-// words W together, and the products with i + j < words - 1 less than (words - 1) W. Halves cut off
-// less than W of both sums. The numbers cut off cost less than 2^(64 words - 1) + 2^(64 words - 1) +
-// 1 a product.
+// Of Σ u v, products of words i and j with i + j ≥ words are added, and the high words of those
+// with i + j = words - 1. All parts left out are positive: the low words of the latter are less
+// than words W together, and the products with i + j < words - 1 less than (words - 1) W. Halves
+// cut off less than W of both sums. The numbers cut off cost less than 2^(64 words - 1) + 2^(64
+// words - 1) + 1 a product.
 func DotHigh(out []uint64, u *OffsetVectors, i int, uc []uint64, v *OffsetVectors, vc []uint64, columns int) {
 	w, k := u.Words, u.Len
 	dotHighFast(w, out[:columns*(w+2)], u.U[i*k*w:(i+1)*k*w], uc[i*(w+1):(i+1)*(w+1)], v.U[:columns*k*w], vc[:columns*(w+1)])
@@ -203,8 +204,8 @@ func DotHigh(out []uint64, u *OffsetVectors, i int, uc []uint64, v *OffsetVector
 // HighError bounds the errors of DotHigh, in units of W.
 func HighError(words, k int) uint64 { return 2*uint64(words)*uint64(k) + 2 }
 
-// Halves stores, in words + 1 words for each vector, -O Σ u + s Len O² in units of W, cut off, for s
-// = 0 or 1.
+// Halves stores, in words + 1 words for each vector, -O Σ u + s Len O² in units of W, cut off, for
+// s = 0 or 1.
 func (a *OffsetVectors) Halves(z []uint64, square uint64) []uint64 {
 	n, w := len(a.Exp), a.Words+1
 	if cap(z) < n*w {
@@ -229,9 +230,9 @@ func (a *OffsetVectors) Halves(z []uint64, square uint64) []uint64 {
 }
 
 // dotHigh adds, for every column of v, the sums uc and vc, which have one word more than the
-// numbers, and the high words of the products of the numbers at u and v: of words i and j with i + j
-// ≥ words, and the high words of those with i + j = words - 1. It stores the sign, 0 or 2^64 - 1, and
-// then the magnitude of the sum, a number in two's complement.
+// numbers, and the high words of the products of the numbers at u and v: of words i and j with i +
+// j ≥ words, and the high words of those with i + j = words - 1. It stores the sign, 0 or 2^64 - 1,
+// and then the magnitude of the sum, a number in two's complement.
 func dotHigh(words int, out, u, uc, v, vc []uint64) {
 	var w [MaxOffsetWords]uint64
 	n := len(u)
@@ -270,8 +271,8 @@ func dotHigh(words int, out, u, uc, v, vc []uint64) {
 //	2^shift acc - Σ_j a'_j d_j,   |d_j| < 2^63,
 //
 // for the integers a' of vector i, modulo 2^(64 (words + 1)). shift is from 1 to 63, f has the
-// numbers 2^63 - d_j and sum their sum in two words, and c comes from [OffsetVectors.Constants]: with
-// u = a' + O,
+// numbers 2^63 - d_j and sum their sum in two words, and c comes from [OffsetVectors.Constants]:
+// with u = a' + O,
 //
 //	-Σ a' d = Σ u f - 2^63 Σ u - O Σ f + Len 2^63 O.
 func (a *OffsetVectors) StepRow(acc []uint64, i int, shift uint, c, f []uint64, sum *[2]uint64) {
@@ -310,8 +311,8 @@ func (a *OffsetVectors) Constants(z []uint64) []uint64 {
 // A rowKernel is the loop of addRow.
 type rowKernel = func(acc *uint64, shift uint64, c *uint64, low, high uint64, u, d *uint64, n int)
 
-// addRow replaces acc by 2^shift acc + c + (2^64 high + low) 2^(64 (len(acc) - 2)) + Σ u_j d_j, modulo
-// 2^(64 len(acc)). The numbers u_j have one word less.
+// addRow replaces acc by 2^shift acc + c + (2^64 high + low) 2^(64 (len(acc) - 2)) + Σ u_j d_j,
+// modulo 2^(64 len(acc)). The numbers u_j have one word less.
 func addRow(acc []uint64, shift uint, c []uint64, low, high uint64, u, d []uint64) {
 	w := len(acc) - 1
 	for k := w; k > 0; k-- {

@@ -6,35 +6,35 @@
 // # Method
 //
 // Row i of A, times 2^-ρ_i, is a row of F with entries |F_ij| < 1 that are integers in units of
-// 2^-(64 w - 1) for a number of words w. A column of B becomes a vector h of such numbers, |h_i| < 1,
-// times 2^σ: A x = b is equivalent to F y = h, x = 2^σ y. Let R be a float64 inverse of F. Begin with
-// r = h, and in each step compute
+// 2^-(64 w - 1) for a number of words w. A column of B becomes a vector h of such numbers, |h_i| <
+// 1, times 2^σ: A x = b is equivalent to F y = h, x = 2^σ y. Let R be a float64 inverse of F. Begin
+// with r = h, and in each step compute
 //
 //	d = ⌊2^Δ R r⌉,   r ← 2^Δ r - F d,
 //
-// where d is a vector of integers. After T steps y = Σ_t 2^(-Δ t) d_t + 2^(-Δ T) e with F e = r: the
-// numbers 2^(64 w - 1) r are integers and exactly known.
+// where d is a vector of integers. After T steps y = Σ_t 2^(-Δ t) d_t + 2^(-Δ T) e with F e = r:
+// the numbers 2^(64 w - 1) r are integers and exactly known.
 //
 // # Proof
 //
 // All norms are row-sum norms, and u = 2^-53. Let ‖I - R F‖ ≤ rho < 1. Then F is regular, and ‖e‖ ≤
 // ‖R‖ ‖r‖ / (1 - rho), because R F e = R r. At first ‖r‖ < 1, so ‖e‖ ≤ E_0 = ‖R‖ / (1 - rho).
 //
-// A step computes R r~ from float64 numbers r~ with |r~_i - r_i| ≤ 2^-52 |r_i| + 2^-62 in n products
-// and sums, with an error of at most n u ‖R‖ ‖r~‖ / (1 - n u), and rounds it to integers, with an
-// error of at most 1/2. So it computes d = 2^Δ R r + η with
+// A step computes R r~ from float64 numbers r~ with |r~_i - r_i| ≤ 2^-52 |r_i| + 2^-62 in n
+// products and sums, with an error of at most n u ‖R‖ ‖r~‖ / (1 - n u), and rounds it to integers,
+// with an error of at most 1/2. So it computes d = 2^Δ R r + η with
 //
 //	‖η‖ ≤ 2^Δ ‖R‖ ((n + 3) 2^-52 ‖r‖ + 2^-61) + 1/2,   ‖r‖ ≤ ‖F‖ ‖e‖.
 //
-// The new e is 2^Δ e - d = 2^Δ (I - R F) e - η, whose norm is at most q ‖e‖ + 1/2 + 2^(Δ-61) ‖R‖ with
-// q = 2^Δ (rho + (n + 3) 2^-52 ‖R‖ ‖F‖). Δ is chosen so that q ≤ 1/8. Then, since ‖F‖ ≥ 1/2, 2^Δ ‖R‖ <
-// 2^50, and E_(t+1) = q E_t + 0.51 bounds the norms of all e. They never exceed E_0 + 1, so that ‖r‖ ≤
-// n (E_0 + 1), and |d_i| ≤ 2^Δ (E_0 + 1) + E_0 + 1. These are less than 2^62 by the choice of Δ: r fits
-// w + 1 words, and d an int64.
+// The new e is 2^Δ e - d = 2^Δ (I - R F) e - η, whose norm is at most q ‖e‖ + 1/2 + 2^(Δ-61) ‖R‖
+// with q = 2^Δ (rho + (n + 3) 2^-52 ‖R‖ ‖F‖). Δ is chosen so that q ≤ 1/8. Then, since ‖F‖ ≥ 1/2,
+// 2^Δ ‖R‖ < 2^50, and E_(t+1) = q E_t + 0.51 bounds the norms of all e. They never exceed E_0 + 1,
+// so that ‖r‖ ≤ n (E_0 + 1), and |d_i| ≤ 2^Δ (E_0 + 1) + E_0 + 1. These are less than 2^62 by the
+// choice of Δ: r fits w + 1 words, and d an int64.
 //
 // rho is the norm of the float64 matrix I - R F~, where F~ has the float64 numbers nearest to F's
-// highest 64 bits, |F~_ij - F_ij| ≤ u |F_ij| + 2^-62, plus the bound (n + 2) u (1 + ‖R‖ ‖F~‖) of its
-// rounding errors, plus ‖R‖ ‖F~ - F‖ ≤ ‖R‖ (u ‖F‖ + n 2^-62).
+// highest 64 bits, |F~_ij - F_ij| ≤ u |F_ij| + 2^-62, plus the bound (n + 2) u (1 + ‖R‖ ‖F~‖) of
+// its rounding errors, plus ‖R‖ ‖F~ - F‖ ≤ ‖R‖ (u ‖F‖ + n 2^-62).
 package residual
 
 import (
@@ -67,8 +67,7 @@ type Room struct {
 	norms    [2]float64             // upper bounds of ‖R‖ and ‖F‖
 	delta    uint                   // Δ
 	q        float64
-	h        []uint64  // of a column of B: 2^(64 words - 1) h_i in two's complement, words + 1 words
-	r        []uint64  // 2^(64 words - 1) r_i likewise
+	r        []uint64  // 2^(64 words - 1) r_i in two's complement, words + 1 words
 	short    []float64 // r~
 	digits   []int64   // d_t, step by step
 	flipped  []uint64  // 2^63 - d
@@ -76,15 +75,15 @@ type Room struct {
 	constants []uint64
 	mag       []uint64
 	pivot     []int
-	done      []bool // entries of the solution that are decided, column by column
+	ends      *num.Array // the ends of an enclosure, rounded
+	done      []bool     // entries of the solution that are decided, column by column
 }
 
 // leastShift is the least Δ with which systems are solved.
 const leastShift = 12
 
-// Solve stores the entries of the solution X of A X = B, rounded to the format of z, that it
-// decides. It returns false if it has not decided all of them; Done reports which. A and B are on
-// the host.
+// Solve stores the entries of the solution X of A X = B that it decides, rounded to the format of z.
+// It returns false if it has not decided all of them; Done reports which. A and B are on the host.
 func (r *Room) Solve(a, b, z num.Mat) bool {
 	n := a.Rows
 	r.done = grown(r.done, z.Rows*z.Cols)
@@ -106,8 +105,8 @@ func (r *Room) Done(i, j int) bool { return r.done[j*r.n+i] }
 // fasterOrder is the largest order up to which Solve is faster than other ways.
 const fasterOrder = 64
 
-// Faster reports whether Solve applies to A X = B, for X in format f, and is likely to be faster than
-// other ways.
+// Faster reports whether Solve applies to A X = B, for X in format f, and is likely to be faster
+// than other ways.
 func Faster(a, b num.Mat, f num.Format) bool {
 	return a.Rows > 0 && a.Rows <= fasterOrder && b.Cols > 0 && b.Cols <= 4 && f.Bits() <= maxBits && single(a.Arr.Format) && single(b.Arr.Format) && single(f)
 }
@@ -199,19 +198,20 @@ func (r *Room) invert() bool {
 	if !invert(r.inv, n, r.pivot) {
 		return false
 	}
-	normR, rest := 0.0, 0.0
+	normR, rest := 0.0, 0.0 // rest is the norm of R F~ - I
 	row := grown(r.short, n)
 	r.short = row
 	for i := range n {
-		clear(row)
-		row[i] = 1
 		sum := 0.0
-		for k, x := range r.inv[i*n : (i+1)*n] {
-			sum += math.Abs(x)
-			subtract(row, r.f[k*n:(k+1)*n], x)
+		clear(row)
+		row[i] = -1
+		x := r.inv[i*n : (i+1)*n]
+		for _, v := range x {
+			sum += math.Abs(v)
 		}
+		dgemm.Combine(r.f, n, x, row)
 		normR = max(normR, sum)
-		sum = 0
+		sum = 0.0
 		for _, x := range row {
 			sum += math.Abs(x)
 		}
@@ -233,14 +233,14 @@ func subtract(y, x []float64, alpha float64) {
 	}
 	y = y[:len(x)]
 	for len(x) >= 4 {
-		y[0] -= alpha * x[0] // may fuse: the bound of rho holds for both
-		y[1] -= alpha * x[1] // may fuse: the bound of rho holds for both
-		y[2] -= alpha * x[2] // may fuse: the bound of rho holds for both
-		y[3] -= alpha * x[3] // may fuse: the bound of rho holds for both
+		y[0] -= alpha * x[0] // may fuse: a seed
+		y[1] -= alpha * x[1] // may fuse: a seed
+		y[2] -= alpha * x[2] // may fuse: a seed
+		y[3] -= alpha * x[3] // may fuse: a seed
 		x, y = x[4:], y[4:]
 	}
 	for j, v := range x {
-		y[j] -= alpha * v // may fuse: the bound of rho holds for both
+		y[j] -= alpha * v // may fuse: a seed
 	}
 }
 
@@ -292,8 +292,9 @@ func invert(a []float64, n int, pivot []int) bool {
 
 // plan chooses Δ. It returns false if a step would decide too few bits.
 func (r *Room) plan() bool {
-	bound := r.rho + float64(r.n+4)*0x1p-52*r.norms[0]*r.norms[1] // may fuse: (n + 4) is one more than needed
-	r.delta = uint(max(0, min(48, -math.Ilogb(bound)-4)))         // 2^Δ bound ≤ 1/8
+	errors := float64(r.n+4) * 0x1p-52 // n + 4 is one more than needed
+	bound := r.rho + float64(errors*r.norms[0]*r.norms[1])
+	r.delta = uint(max(0, min(48, -math.Ilogb(bound)-4))) // 2^Δ bound ≤ 1/8
 	for r.delta > 0 && math.Ldexp(1, int(r.delta))*(r.start()+2)*1.01 >= 0x1p60 {
 		r.delta--
 	}
@@ -342,8 +343,7 @@ func (r *Room) column(b, z num.Mat, j int) bool {
 	}
 }
 
-// side stores h for column j of B, and in r as the first residual. It returns σ, not ok for a column
-// of zeros.
+// side stores h for column j of B as the first residual. It returns σ, not ok for a column of zeros.
 func (r *Room) side(b num.Mat, j int) (sigma int64, ok bool) {
 	n, w := r.n, r.words
 	sigma = math.MinInt64
@@ -550,11 +550,15 @@ func (r *Room) float(z num.Mat, at int, mag []uint64, sign uint64, e int64, limi
 	if num.BitLen(mag) < bits.Len64(limit)+2 {
 		return false // its sign is unknown
 	}
+	if r.ends == nil || r.ends.Format != z.Arr.Format {
+		r.ends = num.New(z.Arr.Format, 2)
+	}
 	add(limit)
-	if z.Arr.Set(at, v) != 0 {
+	flags := r.ends.Set(0, v)
+	num.SubShifted(mag, []uint64{2 * limit})
+	if flags|r.ends.Set(1, v) != 0 || !r.ends.SameBits(0, r.ends, 1) {
 		return false
 	}
-	high := superacc.FloatAt(z.Arr, at)
-	num.SubShifted(mag, []uint64{2 * limit})
-	return z.Arr.Set(at, v) == 0 && superacc.FloatAt(z.Arr, at) == high
+	z.Arr.CopyFrom(at, r.ends, 0)
+	return true
 }
