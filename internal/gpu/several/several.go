@@ -104,6 +104,9 @@ func New(name string, parts []GPU, host place.Place, link Link) *Place {
 // String returns the name of the place.
 func (p *Place) String() string { return p.name }
 
+// Crew returns the goroutines that work for the GPUs.
+func (p *Place) Crew() *par.Crew { return &p.crew }
+
 // First returns the first GPU.
 func (p *Place) First() place.Place { return p.parts[0] }
 
