@@ -144,7 +144,7 @@ func (r *Room) prepare(a, b num.Mat) bool {
 	n := r.n
 	// Most matrices need some bits more than the precision.
 	words := min(superacc.MaxOffsetWords, (max(a.Arr.Format.Bits(), b.Arr.Format.Bits())+12+63)/64)
-	r.words = max(2, words)
+	r.words = superacc.OffsetWords(words)
 	r.a.Set(a, r.words)
 	width := int64(0)
 	for i := range n {
@@ -172,7 +172,7 @@ func (r *Room) prepare(a, b num.Mat) bool {
 	if width > 64*superacc.MaxOffsetWords-1 {
 		return false
 	}
-	if need := int(width+1+63) / 64; need > r.words {
+	if need := superacc.OffsetWords(int(width+1+63) / 64); need > r.words {
 		r.words = need
 		r.a.Set(a, need)
 	}
