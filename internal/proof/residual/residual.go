@@ -102,13 +102,18 @@ func (r *Room) Solve(a, b, z num.Mat) bool {
 // Done reports whether the last Solve decided entry (i, j).
 func (r *Room) Done(i, j int) bool { return r.done[j*r.n+i] }
 
-// fasterOrder is the largest order up to which Solve is faster than other ways.
-const fasterOrder = 64
+// fasterOrder is the order up to which Solve is faster than other ways, and fasterShort this order
+// for results of at most 53 bits: "ways" of bench/records/xeon-amx-batch.json.gz.
+const fasterOrder, fasterShort = 64, 24
 
 // Faster reports whether Solve applies to A X = B, for X in format f, and is likely to be faster
 // than other ways.
 func Faster(a, b num.Mat, f num.Format) bool {
-	return a.Rows > 0 && a.Rows <= fasterOrder && b.Cols > 0 && b.Cols <= 4 && f.Bits() <= maxBits && single(a.Arr.Format) && single(b.Arr.Format) && single(f)
+	most := fasterOrder
+	if f.Bits() <= 53 {
+		most = fasterShort
+	}
+	return a.Rows > 0 && a.Rows <= most && b.Cols > 0 && b.Cols <= 4 && f.Bits() <= maxBits && single(a.Arr.Format) && single(b.Arr.Format) && single(f)
 }
 
 // Applies reports whether Solve may decide a system of this shape and these formats.
