@@ -82,8 +82,9 @@ type Room struct {
 // leastShift is the least Δ with which systems are solved.
 const leastShift = 12
 
-// Solve stores the entries of the solution X of A X = B that it decides, rounded to the format of z.
-// It returns false if it has not decided all of them; Done reports which. A and B are on the host.
+// Solve stores the entries of the solution X of A X = B that it decides, rounded to the format of
+// z. It returns false if it has not decided all of them; Done reports which. A and B are on the
+// host.
 func (r *Room) Solve(a, b, z num.Mat) bool {
 	n := a.Rows
 	r.done = grown(r.done, z.Rows*z.Cols)
@@ -224,9 +225,9 @@ func (r *Room) invert() bool {
 	}
 	// The factor covers the errors of the sums of magnitudes, and of these bounds.
 	const up = 1 + 0x1p-40
-	r.norms = [2]float64{up * normR, up * (normF + float64(n)*0x1p-52)}
-	// may fuse: the bound is more than twice as large as the theorem's
-	r.rho = up*rest + float64(2*n+8)*0x1p-53*(1+r.norms[0]*r.norms[1])
+	r.norms = [2]float64{up * normR, up * (normF + float64(float64(n)*0x1p-52))}
+	product := float64(r.norms[0] * r.norms[1])
+	r.rho = float64(up*rest) + float64(float64(2*n+8)*0x1p-53*(1+product))
 	return r.rho < 0x1p-16
 }
 
@@ -348,7 +349,8 @@ func (r *Room) column(b, z num.Mat, j int) bool {
 	}
 }
 
-// side stores h for column j of B as the first residual. It returns σ, not ok for a column of zeros.
+// side stores h for column j of B as the first residual. It returns σ, not ok for a column of
+// zeros.
 func (r *Room) side(b num.Mat, j int) (sigma int64, ok bool) {
 	n, w := r.n, r.words
 	sigma = math.MinInt64
