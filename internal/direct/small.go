@@ -71,7 +71,7 @@ func (s *Small) planOffsets(k int) {
 	if s.c.Kind != num.MP || s.a.Kind != num.MP || s.b.Kind != num.MP {
 		return
 	}
-	for w := 2; w <= maxSmallWords; w++ {
+	for w := 2; w <= maxSmallWords; w = superacc.OffsetWords(w + 1) {
 		if s.c.Bits()+bits.Len(uint(k))/2+bits.Len64(superacc.HighError(w, 1))+10 <= 64*w {
 			s.offset = w
 			s.cost = offsetCosts[w]
@@ -81,7 +81,7 @@ func (s *Small) planOffsets(k int) {
 }
 
 // offsetCosts are the times of a product of integers of that many words, in ns.
-var offsetCosts = [maxSmallWords + 1]float64{2: 1.5, 3: 3, 4: 4.5, 5: 6.5, 6: 8.5, 7: 11}
+var offsetCosts = [maxSmallWords + 1]float64{2: 1.5, 3: 3, 4: 4.5, 7: 11}
 
 // manyFloatProducts bounds the products of binary64 numbers that Run computes.
 const manyFloatProducts = 1 << 20

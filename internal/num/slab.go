@@ -1,7 +1,7 @@
 package num
 
-// A Slab allocates small arrays many at a time. Arrays of one slab share memory, which is freed with
-// the last of them.
+// A Slab allocates small arrays many at a time. Arrays of one slab share memory, which is freed
+// with the last of them.
 type Slab struct {
 	arrays []Array
 	f64    []float64

@@ -88,23 +88,23 @@ func offsetWordsOf(words int) offsetKernel {
 	if !Assembly() {
 		return nil
 	}
-	return offsets[words-2]
+	return offsets[words]
 }
 
 var offsets = [...]offsetKernel{
-	offsetWords2BMI2, offsetWords3BMI2, offsetWords4BMI2, offsetWords5BMI2, offsetWords6BMI2, offsetWords7BMI2, offsetWords8BMI2,
+	2: offsetWords2BMI2, 3: offsetWords3BMI2, 4: offsetWords4BMI2, 7: offsetWords7BMI2, 8: offsetWords8BMI2,
 }
 
 func dotHighFast(words int, out, u, uc, v, vc []uint64) {
-	if !Assembly() || words-2 >= len(dotHighs) {
+	if !Assembly() || words >= len(dotHighs) || dotHighs[words] == nil {
 		dotHigh(words, out, u, uc, v, vc)
 		return
 	}
-	dotHighs[words-2](&out[0], &u[0], &uc[0], &v[0], &vc[0], len(u)/words, len(v)/len(u))
+	dotHighs[words](&out[0], &u[0], &uc[0], &v[0], &vc[0], len(u)/words, len(v)/len(u))
 }
 
 var dotHighs = [...]func(out, u, uc, v, vc *uint64, k, columns int){
-	dotHigh2ADX, dotHigh3ADX, dotHigh4ADX, dotHigh5ADX, dotHigh6ADX, dotHigh7ADX,
+	2: dotHigh2ADX, 3: dotHigh3ADX, 4: dotHigh4ADX, 7: dotHigh7ADX,
 }
 
 // rowKernelOf returns the kernel for numbers of this many words, or nil.
@@ -112,9 +112,9 @@ func rowKernelOf(words int) rowKernel {
 	if !Assembly() {
 		return nil
 	}
-	return addRows[words-2]
+	return addRows[words]
 }
 
 var addRows = [...]rowKernel{
-	addRow2ADX, addRow3ADX, addRow4ADX, addRow5ADX, addRow6ADX, addRow7ADX, addRow8ADX,
+	2: addRow2ADX, 3: addRow3ADX, 4: addRow4ADX, 7: addRow7ADX, 8: addRow8ADX,
 }

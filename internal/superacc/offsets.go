@@ -26,6 +26,15 @@ type OffsetVectors struct {
 // MaxOffsetWords is the largest number of words of an integer.
 const MaxOffsetWords = 8
 
+// OffsetWords returns the least number of words, n at least, for which there is assembly.
+func OffsetWords(n int) int {
+	switch n = max(2, n); n {
+	case 5, 6:
+		return 7
+	}
+	return n
+}
+
 // Set makes the rows of m, which has numbers of kind MP, F64 or F32, the vectors, in integers of 2
 // to MaxOffsetWords words. Class[i] is the largest class of a number of row i; the integers are
 // meaningless unless it is num.Finite.

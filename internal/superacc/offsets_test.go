@@ -33,7 +33,7 @@ func TestOffsetKernels(t *testing.T) {
 	}
 	r := testseed.Rand(t, 5, 6)
 	for trial := range testlength.Of(300, 1500, 50000) {
-		words := 2 + trial%(MaxOffsetWords-1)
+		words := OffsetWords(2 + trial%(MaxOffsetWords-1))
 		k, columns := 1+r.IntN(5), 1+r.IntN(4)
 		x := edgeWords(words, r.Uint64)
 		sum := edgeWords(words+1, r.Uint64)

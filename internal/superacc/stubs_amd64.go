@@ -149,36 +149,6 @@ func offsetWords4BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint
 //go:noescape
 func addRow4ADX(acc *uint64, shift uint64, c *uint64, low uint64, high uint64, u *uint64, d *uint64, n int)
 
-// dotHigh5ADX is the loop of dotHigh for 5 words. k and columns are positive.
-//
-//go:noescape
-func dotHigh5ADX(out *uint64, u *uint64, uc *uint64, v *uint64, vc *uint64, k int, columns int)
-
-// offsetWords5BMI2 is the loop of offsetWords for 5 words. d is from 1 to 63, sign is 0 or 2^64 - 1.
-//
-//go:noescape
-func offsetWords5BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint64)
-
-// addRow5ADX is the loop of addRow for 5 words. n is positive, shift from 1 to 63.
-//
-//go:noescape
-func addRow5ADX(acc *uint64, shift uint64, c *uint64, low uint64, high uint64, u *uint64, d *uint64, n int)
-
-// dotHigh6ADX is the loop of dotHigh for 6 words. k and columns are positive.
-//
-//go:noescape
-func dotHigh6ADX(out *uint64, u *uint64, uc *uint64, v *uint64, vc *uint64, k int, columns int)
-
-// offsetWords6BMI2 is the loop of offsetWords for 6 words. d is from 1 to 63, sign is 0 or 2^64 - 1.
-//
-//go:noescape
-func offsetWords6BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint64)
-
-// addRow6ADX is the loop of addRow for 6 words. n is positive, shift from 1 to 63.
-//
-//go:noescape
-func addRow6ADX(acc *uint64, shift uint64, c *uint64, low uint64, high uint64, u *uint64, d *uint64, n int)
-
 // dotHigh7ADX is the loop of dotHigh for 7 words. k and columns are positive.
 //
 //go:noescape

@@ -29,7 +29,7 @@ type figure struct {
 	N       int       `json:"n"`
 	Bits    uint      `json:"bits"`
 	Threads int       `json:"threads"`
-	Times   []float64 `json:"times"` // medians, in the order of Methods; 0: the method does not apply
+	Times   []float64 `json:"times"` // medians, in the order of Methods; 0 if one does not apply
 }
 
 type results struct {

@@ -82,8 +82,9 @@ type Room struct {
 // leastShift is the least Δ with which systems are solved.
 const leastShift = 12
 
-// Solve stores the entries of the solution X of A X = B that it decides, rounded to the format of z.
-// It returns false if it has not decided all of them; Done reports which. A and B are on the host.
+// Solve stores the entries of the solution X of A X = B that it decides, rounded to the format of
+// z. It returns false if it has not decided all of them; Done reports which. A and B are on the
+// host.
 func (r *Room) Solve(a, b, z num.Mat) bool {
 	n := a.Rows
 	r.done = grown(r.done, z.Rows*z.Cols)
@@ -102,13 +103,18 @@ func (r *Room) Solve(a, b, z num.Mat) bool {
 // Done reports whether the last Solve decided entry (i, j).
 func (r *Room) Done(i, j int) bool { return r.done[j*r.n+i] }
 
-// fasterOrder is the largest order up to which Solve is faster than other ways.
-const fasterOrder = 64
+// fasterOrder is the order up to which Solve is faster than other ways, and fasterShort this order
+// for results of at most 53 bits: "ways" of bench/records/xeon-amx-batch.json.gz.
+const fasterOrder, fasterShort = 64, 24
 
 // Faster reports whether Solve applies to A X = B, for X in format f, and is likely to be faster
 // than other ways.
 func Faster(a, b num.Mat, f num.Format) bool {
-	return a.Rows > 0 && a.Rows <= fasterOrder && b.Cols > 0 && b.Cols <= 4 && f.Bits() <= maxBits && single(a.Arr.Format) && single(b.Arr.Format) && single(f)
+	most := fasterOrder
+	if f.Bits() <= 53 {
+		most = fasterShort
+	}
+	return a.Rows > 0 && a.Rows <= most && b.Cols > 0 && b.Cols <= 4 && f.Bits() <= maxBits && single(a.Arr.Format) && single(b.Arr.Format) && single(f)
 }
 
 // Applies reports whether Solve may decide a system of this shape and these formats.
@@ -144,7 +150,7 @@ func (r *Room) prepare(a, b num.Mat) bool {
 	n := r.n
 	// Most matrices need some bits more than the precision.
 	words := min(superacc.MaxOffsetWords, (max(a.Arr.Format.Bits(), b.Arr.Format.Bits())+12+63)/64)
-	r.words = max(2, words)
+	r.words = superacc.OffsetWords(words)
 	r.a.Set(a, r.words)
 	width := int64(0)
 	for i := range n {
@@ -172,7 +178,7 @@ func (r *Room) prepare(a, b num.Mat) bool {
 	if width > 64*superacc.MaxOffsetWords-1 {
 		return false
 	}
-	if need := int(width+1+63) / 64; need > r.words {
+	if need := superacc.OffsetWords(int(width+1+63) / 64); need > r.words {
 		r.words = need
 		r.a.Set(a, need)
 	}
@@ -219,9 +225,9 @@ func (r *Room) invert() bool {
 	}
 	// The factor covers the errors of the sums of magnitudes, and of these bounds.
 	const up = 1 + 0x1p-40
-	r.norms = [2]float64{up * normR, up * (normF + float64(n)*0x1p-52)}
-	// may fuse: the bound is more than twice as large as the theorem's
-	r.rho = up*rest + float64(2*n+8)*0x1p-53*(1+r.norms[0]*r.norms[1])
+	r.norms = [2]float64{up * normR, up * (normF + float64(float64(n)*0x1p-52))}
+	product := float64(r.norms[0] * r.norms[1])
+	r.rho = float64(up*rest) + float64(float64(2*n+8)*0x1p-53*(1+product))
 	return r.rho < 0x1p-16
 }
 
@@ -343,7 +349,8 @@ func (r *Room) column(b, z num.Mat, j int) bool {
 	}
 }
 
-// side stores h for column j of B as the first residual. It returns σ, not ok for a column of zeros.
+// side stores h for column j of B as the first residual. It returns σ, not ok for a column of
+// zeros.
 func (r *Room) side(b num.Mat, j int) (sigma int64, ok bool) {
 	n, w := r.n, r.words
 	sigma = math.MinInt64

@@ -41,7 +41,7 @@ func main() {
 		sumNear(words)
 	}
 	wordDot()
-	for words := 2; words <= 8; words++ {
+	for _, words := range []int{2, 3, 4, 7, 8} {
 		if words <= 7 {
 			dotHigh(words)
 		}
