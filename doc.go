@@ -71,7 +71,7 @@
 //     of vectors that live on a device.
 //
 // On several GPUs ("cuda:0-3") a matrix is distributed by columns and a vector by entries. The
-// first GPU stores matrices of at most 32 MiB whose order is below 3584, and computes with them.
+// first GPU stores matrices of at most 32 MiB whose order is below 3072, and computes with them.
 // [Gemm], [Syrk], [Gemv], [Axpy], [Scal], [Ger] and copies run on all of them, and each GPU gets
 // what it needs from the others over the link between them; so do the products within other
 // routines. All else runs on the first GPU, with copies of its operands there: reductions,

@@ -93,9 +93,9 @@ func (p *Place) first(c place.Config, in, out []num.Mat, run func(g GPU, in, out
 // AloneBelow is the order below which routines of package linsolve run on the first GPU alone,
 // which takes less time. Matrices of at most aloneBytes are also stored there. On two H200 a
 // Cholesky factor of order 2048 in float64 took 7.4 ms in parts, and 4.4 ms on one of them; a
-// product took 0.71 and 0.59 ms; a factor of order 3072 took 8.3 and 7.6 ms
-// (bench/records/h200-two.json.gz). Tests change AloneBelow.
-var AloneBelow = 3584
+// product took 0.72 and 0.58 ms (bench/records/h200-two.json.gz). A factor of order 3072 took about
+// the same time in parts and, with copies, on the first GPU. Tests change AloneBelow.
+var AloneBelow = 3072
 
 // aloneBytes is the size of a float64 matrix of order 2048.
 const aloneBytes = 2048 * 2048 * 8
