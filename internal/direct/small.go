@@ -73,8 +73,9 @@ func (s *Small) planOffsets(k int) {
 	}
 	for w := 2; w <= maxSmallWords; w = superacc.OffsetWords(w + 1) {
 		if s.c.Bits()+bits.Len(uint(k))/2+bits.Len64(superacc.HighError(w, 1))+10 <= 64*w {
-			s.offset = w
-			s.cost = offsetCosts[w]
+			if w == 2 || superacc.HasDotHigh(w) {
+				s.offset, s.cost = w, offsetCosts[w]
+			}
 			return
 		}
 	}

@@ -95,8 +95,13 @@ var offsets = [...]offsetKernel{
 	2: offsetWords2BMI2, 3: offsetWords3BMI2, 4: offsetWords4BMI2, 7: offsetWords7BMI2, 8: offsetWords8BMI2,
 }
 
+// HasDotHigh reports whether there is assembly for DotHigh with numbers of this many words.
+func HasDotHigh(words int) bool {
+	return Assembly() && words < len(dotHighs) && dotHighs[words] != nil
+}
+
 func dotHighFast(words int, out, u, uc, v, vc []uint64) {
-	if !Assembly() || words >= len(dotHighs) || dotHighs[words] == nil {
+	if !HasDotHigh(words) {
 		dotHigh(words, out, u, uc, v, vc)
 		return
 	}

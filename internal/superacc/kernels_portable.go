@@ -36,6 +36,9 @@ func sumRowsNearFast(_, _ []uint64, _ *[128]uint8, _ int, _ []uint64, _ []int32,
 
 func offsetWordsOf(int) offsetKernel { return nil }
 
+// HasDotHigh reports whether there is assembly for DotHigh with numbers of this many words.
+func HasDotHigh(int) bool { return false }
+
 func dotHighFast(words int, out, u, uc, v, vc []uint64) { dotHigh(words, out, u, uc, v, vc) }
 
 func rowKernelOf(int) rowKernel { return nil }

@@ -251,7 +251,10 @@ func dotHigh(words int, out, u, uc, v, vc []uint64) {
 		for k := range sum {
 			sum[k], c = bits.Add64(uc[k], vc[k], c)
 		}
-		for h := 0; h < n; h += words {
+		if words == 2 {
+			dotTwo(sum, u, v[:n])
+		}
+		for h := 0; h < n && words > 2; h += words {
 			x, y := u[h:h+words], v[h:h+words]
 			clear(w[:words])
 			for r := range words {
@@ -273,6 +276,31 @@ func dotHigh(words int, out, u, uc, v, vc []uint64) {
 			num.Negate(sum)
 		}
 	}
+}
+
+// dotTwo is the loop of dotHigh over numbers of two words.
+func dotTwo(sum, u, v []uint64) {
+	v = v[:len(u)]
+	var s0, s1, s2, m, high, c uint64
+	for h := 1; h < len(u); h += 2 {
+		a0, a1, b0, b1 := u[h-1], u[h], v[h-1], v[h]
+		p, _ := bits.Mul64(a0, b1)
+		m, c = bits.Add64(m, p, 0)
+		high += c
+		p, _ = bits.Mul64(a1, b0)
+		m, c = bits.Add64(m, p, 0)
+		high += c
+		hi, lo := bits.Mul64(a1, b1)
+		s0, c = bits.Add64(s0, lo, 0)
+		s1, c = bits.Add64(s1, hi, c)
+		s2 += c
+	}
+	s0, c = bits.Add64(s0, m, 0)
+	s1, c = bits.Add64(s1, high, c)
+	s2 += c
+	sum[0], c = bits.Add64(sum[0], s0, 0)
+	sum[1], c = bits.Add64(sum[1], s1, c)
+	sum[2] += s2 + c
 }
 
 // StepRow replaces acc, a number of words + 1 words in two's complement, by

@@ -372,7 +372,8 @@ func (r *Room) side(b num.Mat, j int) (sigma int64, ok bool) {
 			continue
 		}
 		var word [1]uint64
-		mag, neg := word[:], false
+		var neg bool
+		mag := word[:]
 		if b.Arr.Kind == num.MP {
 			l := b.Arr.Limbs()
 			mag, neg = b.Arr.Sig[at*l:(at+1)*l], b.Arr.Cls[at].Neg()
@@ -501,7 +502,7 @@ func (r *Room) round(z num.Mat, j, steps int, sigma int64, bound float64) bool {
 		}
 		mag, sign := r.join(i, steps)
 		at := z.At(i, j)
-		done := false
+		var done bool
 		switch {
 		case bound == 0:
 			done = z.Arr.Set(at, num.Real{Class: num.Finite, Neg: sign != 0 && !num.IsZero(mag), Mag: mag[1:], Exp: e}) == 0
