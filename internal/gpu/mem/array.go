@@ -54,8 +54,8 @@ func NewArray(s *cuda.Stream, f num.Format, n int) (*Array, error) {
 	return a, nil
 }
 
-// Zeros returns an array of n numbers that are +0 for kernels: in MP the significands and exponents of
-// zeros, which take 20 times as many bytes as their classes or more, are unspecified.
+// Zeros returns an array of n numbers that are +0 for kernels: in MP the significands and exponents
+// of zeros, which take 20 times as many bytes as their classes or more, are unspecified.
 func Zeros(s *cuda.Stream, f num.Format, n int) (*Array, error) {
 	if f.Kind != num.MP {
 		return NewArray(s, f, n)

@@ -170,8 +170,8 @@ func (w *rootWork) eliminate() error {
 	return nil
 }
 
-// block computes the inverse of the first step of a panel. An update computes the inverse of a later
-// step, and of the next panel's first one, while it updates other columns.
+// block computes the inverse of the first step of a panel. An update computes the inverse of a
+// later step, and of the next panel's first one, while it updates other columns.
 func (w *rootWork) block(s *cuda.Stream, panel int) error {
 	w.g.Panel, w.g.First = int32(panel), int32(panel)
 	return w.run(s, "rootBlock", cuda.Dim{X: 1}, 0, w.g)
@@ -245,8 +245,8 @@ func rows(row, begin, end, triangle, until int) abi.RootTiles {
 }
 
 // update updates tiles by P of depth columns from column from on, as the method of work does. If
-// inverse is not null, which is for blocks = 0 only, it also computes the inverse of the step behind
-// these columns, and stores it there.
+// inverse is not null, which is for blocks = 0 only, it also computes the inverse of the step
+// behind these columns, and stores it there.
 func (w *rootWork) update(s *cuda.Stream, from, depth int, t abi.RootTiles, blocks int, inverse cuda.Pointer) error {
 	kernel, across := "rootStep", block
 	if blocks > 0 {

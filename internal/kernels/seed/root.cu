@@ -73,22 +73,22 @@ static __device__ __forceinline__ bool usefulBlock() { return threadIdx.x / 32 %
 // Columns of a block that are eliminated between two barriers.
 #define TOGETHER 4
 
-// What threads of a block tell each other of a step: these columns and rows, in two halves, of which
-// one is written while others may still read from the other one; and the pivots.
+// What threads of a block tell each other of a step: these columns and rows, in two halves, of
+// which one is written while others may still read from the other one; and the pivots.
 struct blockShared {
 	double columns[2][TOGETHER * BLOCK], rows[2][TOGETHER * BLOCK], pivots[BLOCK];
 };
 
 // blockStep eliminates columns s to s + 3 of the block, s = 32 half + 8 PHASE + 4 part, unscaled:
-// rows of L^-1 are to be divided by the roots of the pivots. It stores the pivots. Column s alone is
-// eliminated by
+// rows of L^-1 are to be divided by the roots of the pivots. It stores the pivots. Column s alone
+// is eliminated by
 //
 //	M[i,j] += f_i r_j,  f_i = -M[i,s] / M[s,s] for i > s, else 0
 //	r_j = M[s,j] for j < s, 1 for j = s, M[j,s] for j > s
 //
 // where M[i,s] counts as 0. What the columns before leave of a column or row is W times the four, W
-// the inverse of the triangle of these columns with a unit diagonal. All threads make W; the sums of
-// four products are one of the tensor cores.
+// the inverse of the triangle of these columns with a unit diagonal. All threads make W; the sums
+// of four products are one of the tensor cores.
 template <int PHASE> static __device__ __forceinline__ void blockStep(double2 (&c)[2][4], int half, int part, blockShared &b, bool &regular)
 {
 	int lane = threadIdx.x % 32, g = lane / 4, q = lane % 4, s = 32 * half + 8 * PHASE + TOGETHER * part;
@@ -228,8 +228,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) rootBlock(const __grid_
 	invertBlock(c, b, (double *)g.inverse + (g.first - g.panel) * BLOCK, g.status);
 }
 
-// nextBlock does that for the block behind depth columns, from column from on, whose P have not been
-// subtracted from it.
+// nextBlock does that for the block behind depth columns, from column from on, whose P have not
+// been subtracted from it.
 static __device__ __forceinline__ void nextBlock(const root &g, int from, int depth, double *to, double *shared)
 {
 	int first = from + depth, lane = threadIdx.x % 32, i = blockRow(), j = blockColumn() + lane / 4;
@@ -397,8 +397,8 @@ template <int T, int WIDE, bool ONE> static __device__ __forceinline__ void upda
 }
 
 // rootStep updates few columns, or by P of a step. If inverse is not null, the first block of
-// threads makes L^-1 of the block behind the depth columns, which waits for nothing else, and stores
-// it there; what is left of that block itself nobody reads.
+// threads makes L^-1 of the block behind the depth columns, which waits for nothing else, and
+// stores it there; what is left of that block itself nobody reads.
 extern "C" __global__ void __launch_bounds__(THREADS, 2) rootStep(const __grid_constant__ root g, int from, int depth, const __grid_constant__ rootTiles t, u64 inverse)
 {
 	extern __shared__ __align__(16) double shared[];
