@@ -89,12 +89,12 @@ func TestDriverCalls(t *testing.T) {
 		most map[string]callCount
 	}{
 		{halfulp.Float64, 24, map[string]callCount{
-			"solve": {launches: 31, copies: 24, answers: 4}, "solve-n": {launches: 34, copies: 28, answers: 4},
-			"inv": {launches: 24, copies: 21, answers: 3}, "chol": {launches: 35, copies: 33, answers: 5},
+			"solve": {launches: 30, copies: 20, answers: 4}, "solve-n": {launches: 33, copies: 24, answers: 4},
+			"inv": {launches: 23, copies: 18, answers: 3}, "chol": {launches: 29, copies: 28, answers: 4},
 		}},
 		{halfulp.MP(106), 24, map[string]callCount{
-			"solve": {launches: 34, copies: 24, answers: 4}, "solve-n": {launches: 34, copies: 28, answers: 4},
-			"inv": {launches: 29, copies: 25, answers: 4}, "chol": {launches: 57, copies: 49, answers: 8},
+			"solve": {launches: 33, copies: 20, answers: 4}, "solve-n": {launches: 33, copies: 24, answers: 4},
+			"inv": {launches: 28, copies: 22, answers: 4}, "chol": {launches: 47, copies: 43, answers: 6},
 		}},
 		{halfulp.Float64, det.LeastTraces, map[string]callCount{"det": {launches: 31, copies: 33, answers: 15}}},
 	} {

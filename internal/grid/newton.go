@@ -37,6 +37,11 @@ func (g *Grid) Room(c place.Config, f num.Format, rows, cols int) (*num.Array, e
 	return g.New(c.Ctx, f, rows, cols)
 }
 
+// Zeros returns the array of New.
+func (g *Grid) Zeros(c place.Config, f num.Format, rows, cols int) (*num.Array, error) {
+	return g.New(c.Ctx, f, rows, cols)
+}
+
 // count64 adds n to the count of a tally in this process.
 func count64(tally *num.Array, n int64) { tally.Away.(*storage).tally += n }
 

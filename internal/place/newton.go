@@ -21,6 +21,9 @@ type Newton interface {
 	// Room returns an array of rows x cols numbers at the place, for a matrix stored by columns,
 	// with unspecified contents. It is for results that are stored completely before they are read.
 	Room(cfg Config, f num.Format, rows, cols int) (*num.Array, error)
+	// Zeros is Room for a matrix of zeros, some of which are replaced by results. Of a zero in MP
+	// only the class is specified, so the array is for operations of the place only.
+	Zeros(cfg Config, f num.Format, rows, cols int) (*num.Array, error)
 	// Extents returns bounds of the rows of matrices, and the count in tally unless that is nil:
 	// see residue.Bound. It waits for all earlier operations.
 	Extents(cfg Config, tally *num.Array, list ...num.Mat) (x []Extents, left int, err error)

@@ -114,7 +114,7 @@ func Copy(m, a num.Mat) error {
 
 // On returns a copy of m that lives at p; nil: the host.
 func On(p Place, m num.Mat) (num.Mat, error) {
-	z, err := NewMat(p, m.Arr.Format, m.Rows, m.Cols)
+	z, err := room(p, m.Arr.Format, m.Rows, m.Cols)
 	if err != nil {
 		return z, err
 	}
@@ -123,6 +123,16 @@ func On(p Place, m num.Mat) (num.Mat, error) {
 		return z, err
 	}
 	return z, nil
+}
+
+// room is NewMat for a matrix that is stored completely before it is read.
+func room(p Place, f num.Format, rows, cols int) (num.Mat, error) {
+	newton, ok := Part[Newton](p)
+	if !ok {
+		return NewMat(p, f, rows, cols)
+	}
+	a, err := newton.Room(Config{Run: par.Run{Ctx: context.Background()}}, f, rows, cols)
+	return num.Mat{Arr: a, RS: 1, CS: max(rows, 1), Rows: rows, Cols: cols}, err
 }
 
 // OnHost returns a matrix of the host with the entries of m; it is m itself if m lives on the host.

@@ -37,8 +37,11 @@ type Squaring struct {
 	Rest Leftovers
 }
 
-// The most limbs of numbers of lessSquares.
+// The most limbs of numbers of lessSquares, and the most limbs and words of numbers and windows of
+// summedShort.
 const (
-	LessLimbs    = 8
-	SquaredLimbs = 4
+	LessLimbs     = 8
+	SquaredLimbs  = 4
+	ShortSumLimbs = 2
+	ShortSumWords = 6
 )

@@ -115,6 +115,15 @@ type OldSample struct {
 // need no scan.
 type Scanned struct{ Exp, Low, Norm, Flags, Total cuda.Pointer }
 
+// Extents are up to Looks matrices that are scanned in one launch, and where the results go.
+type Extents [Looks]struct {
+	X  Vectors
+	To Scanned
+}
+
+// Looks is the most matrices of Extents.
+const Looks = 4
+
 // Panels are the left factor in panels, as the argument of kernels/exact/scan.cu. Panel p consists
 // of the numbers Start[p] <= h < Start[p+1] of every vector. The results of its scan are record p,
 // at address At + p Size.

@@ -49,6 +49,10 @@ func (p *gpus) Room(cfg place.Config, f num.Format, rows, cols int) (*num.Array,
 	return p.array(cfg.Ctx, f, rows*cols, mem.Room)
 }
 
+func (p *gpus) Zeros(cfg place.Config, f num.Format, rows, cols int) (*num.Array, error) {
+	return p.array(cfg.Ctx, f, rows*cols, mem.Zeros)
+}
+
 // array returns an array of n numbers allocated by make.
 func (p *gpus) array(ctx context.Context, f num.Format, n int, make func(s *cuda.Stream, f num.Format, n int) (*mem.Array, error)) (*num.Array, error) {
 	if len(p.more) > 0 {

@@ -24,7 +24,7 @@ func FactorsReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	drv.Kernel("rootBlock", refRootBlock)
 	drv.Kernel("rootPanel", refRootPanel)
 	drv.Kernel("rootRows", refRootRows)
-	drv.Kernel("rootStep", refRootUpdate)
+	drv.Kernel("rootStep", refRootStep)
 	drv.Kernel("rootUpdate", refRootUpdate)
 	drv.Kernel("rootInverse", refRootInverse)
 	return opened(t, drv)
@@ -34,6 +34,12 @@ func refDiagonal(l *fake.Launch, k abi.Diagonal) {
 	a := matOf(l, k.A)
 	for i := range a.Rows {
 		at := a.At(i, i)
+		if a.Arr.Kind == num.F64 {
+			if x := a.Arr.F64[0][at]; !(x > 0) || math.IsInf(x, 1) {
+				fake.Slice[uint32](l, k.Count, 1)[0]++
+			}
+			continue
+		}
 		switch c := a.Arr.Cls[at]; {
 		case k.Operation == abi.DiagonalHalve && c.Class() == num.Finite:
 			a.Arr.Exp[at]--
@@ -126,9 +132,12 @@ func refRootMatrix(l *fake.Launch, g abi.Root, begin int32) {
 }
 
 func refRootBlock(l *fake.Launch, g abi.Root) {
+	invertRootBlock(l, g, int(g.First), stepInverse(l, g, int(g.First)))
+}
+
+// invertRootBlock stores the inverse of the Cholesky factor of a step's block.
+func invertRootBlock(l *fake.Launch, g abi.Root, first int, inverse []float64) {
 	const k = abi.SeedBlock
-	first := int(g.First)
-	inverse := stepInverse(l, g, first)
 	var m [k][k]float64 // by rows, the lower triangle
 	for i := range k {
 		for j := range i + 1 {
@@ -256,6 +265,13 @@ func refRootUpdate(l *fake.Launch, g abi.Root, from, depth int32, t abi.RootTile
 	}
 	for j := int(t.Triangle); j < int(t.Until); j++ {
 		update(j, j)
+	}
+}
+
+func refRootStep(l *fake.Launch, g abi.Root, from, depth int32, t abi.RootTiles, inverse cuda.Pointer) {
+	refRootUpdate(l, g, from, depth, t)
+	if inverse != 0 {
+		invertRootBlock(l, g, int(from+depth), fake.Slice[float64](l, inverse, abi.SeedBlock*abi.SeedBlock))
 	}
 }
 

@@ -16,6 +16,12 @@ func NewtonReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	t.Helper()
 	drv.Kernel("shifted", refShifted)
 	drv.Kernel("summed", refSummed)
+	drv.Kernel("summedShort", func(l *fake.Launch, k abi.Summing) {
+		if k.X.A.Limbs > abi.ShortSumLimbs || k.D.A.Limbs > abi.ShortSumLimbs || k.Words > abi.ShortSumWords {
+			panic("summedShort is not for these")
+		}
+		refSummed(l, k)
+	})
 	drv.Kernel("lessSquares", refLessSquares)
 	drv.Kernel("gathered", refGathered)
 	fixedReference(drv)

@@ -30,6 +30,11 @@ func Reference(t testing.TB, drv *fake.Driver) *cuda.Device {
 		refSamples(l, a, func(_, i int) num.Vec { return a.Row(i) }, y, sx, sy, o, c.Samples[:])
 		refTell(l, to, ticket, c.Report)
 	})
+	drv.Kernel("extents", func(l *fake.Launch, of abi.Extents) {
+		for _, m := range of[:l.Grid.Y] {
+			refScan(l, m.X, m.To)
+		}
+	})
 	drv.Kernel("scanPanel", refScanPanel)
 	drv.Kernel("scanPanels", refScanPanels)
 	drv.Kernel("outcomes", func(l *fake.Launch, at, to cuda.Pointer, ticket uint32) {

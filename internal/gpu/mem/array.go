@@ -54,6 +54,23 @@ func NewArray(s *cuda.Stream, f num.Format, n int) (*Array, error) {
 	return a, nil
 }
 
+// Zeros returns an array of n numbers that are +0 for kernels: in MP the significands and exponents
+// of zeros, which take 20 times as many bytes as their classes or more, are unspecified.
+func Zeros(s *cuda.Stream, f num.Format, n int) (*Array, error) {
+	if f.Kind != num.MP {
+		return NewArray(s, f, n)
+	}
+	a, err := Room(s, f, n)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Zero(a.Plane(2), int64(n)); err != nil {
+		a.Free()
+		return nil, err
+	}
+	return a, nil
+}
+
 // Room returns an array of n numbers with unspecified contents.
 func Room(s *cuda.Stream, f num.Format, n int) (*Array, error) {
 	a := &Array{Format: f, n: n}

@@ -5,6 +5,7 @@ package newton
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
@@ -50,17 +51,38 @@ func (t *task) free() {
 	}
 }
 
-// list copies a list to the device. It returns a null address for nil.
-func (t *task) list(x []int64) (cuda.Pointer, error) {
-	if x == nil {
-		return 0, nil
+// A list is numbers that a kernel reads, and where their address goes.
+type list struct {
+	to   *cuda.Pointer
+	list []int64
+}
+
+// put copies lists to the device, together. The address of a nil list is null; equal lists that
+// follow each other are copied once.
+func (t *task) put(lists ...list) error {
+	var all []int64
+	at := make([]int64, len(lists)) // in bytes; of the list before for an equal list
+	for i, l := range lists {
+		if at[i] = 8 * int64(len(all)); i > 0 && slices.Equal(l.list, lists[i-1].list) {
+			at[i] = at[i-1]
+			continue
+		}
+		all = append(all, l.list...)
 	}
-	m, err := cuda.NewCopy(t.s, x)
+	if len(all) == 0 {
+		return nil
+	}
+	m, err := cuda.NewCopy(t.s, all)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	t.lists = append(t.lists, m)
-	return m.Pointer(), nil
+	for i, l := range lists {
+		if len(l.list) > 0 {
+			*l.to = m.At(at[i])
+		}
+	}
+	return nil
 }
 
 // launch runs a kernel for all entries of a rows x cols matrix, and returns the count if the task
@@ -96,10 +118,7 @@ func Shift(s *cuda.Stream, x mem.Matrix, rows, cols []int64, z mem.Matrix, tally
 	}
 	defer t.free()
 	k := abi.Shifting{X: abi.RowsOf(x), Z: abi.TargetOf(z), Odd: t.at}
-	if k.Rows, err = t.list(rows); err != nil {
-		return 0, err
-	}
-	if k.Cols, err = t.list(cols); err != nil {
+	if err := t.put(list{&k.Rows, rows}, list{&k.Cols, cols}); err != nil {
 		return 0, err
 	}
 	return t.launch("shifted", x.Rows, x.Cols, threads, 0, k)
@@ -126,6 +145,12 @@ const sumShared = threads
 // along reports whether numbers are contiguous in columns and not in rows.
 func along(m mem.Matrix) bool { return m.RS == 1 && m.CS != 1 }
 
+// short reports whether summedShort applies to sums of x and d in windows of some words.
+func short(x, d, z mem.Matrix, words int) bool {
+	few := func(m mem.Matrix) bool { return m.Arr.Kind == num.MP && m.Arr.Limbs() <= abi.ShortSumLimbs }
+	return few(x) && few(d) && (few(z) || z.Arr.Kind == num.F64 || z.Arr.Kind == num.F32) && words <= abi.ShortSumWords
+}
+
 // noUnit is the exponent of a unit that divides all sums.
 const noUnit = -1 << 60
 
@@ -150,16 +175,14 @@ func Sum(s *cuda.Stream, of place.Sum, x, d, z mem.Matrix, tally *mem.Array) (le
 	}
 	k := abi.Summing{X: abi.RowsOf(x), D: abi.RowsOf(d), Z: abi.TargetOf(z), Words: int32(of.Words()), Triangle: int32(of.Triangle), ByRows: byRows, Unit: noUnit,
 		Rest: abi.Leftovers{Count: t.at}}
-	for _, l := range []struct {
-		to   *cuda.Pointer
-		list []int64
-	}{{&k.Errors, of.Errors}, {&k.Rows, of.Rows}, {&k.Cols, of.Cols}} {
-		if *l.to, err = t.list(l.list); err != nil {
-			return 0, err
-		}
+	if err := t.put(list{&k.Errors, of.Errors}, list{&k.Rows, of.Rows}, list{&k.Cols, of.Cols}); err != nil {
+		return 0, err
 	}
 	if of.Unit != nil {
 		k.Unit = *of.Unit
+	}
+	if short(x, d, z, of.Words()) {
+		return t.launch("summedShort", x.Rows, x.Cols, threads, 0, k)
 	}
 	// A block has room for the windows of its threads, and for the significands of X and D or of Z.
 	// Three blocks share a multiprocessor if possible.

@@ -9,8 +9,14 @@ import (
 
 // oldsRoom is the number of bits by which a base may be larger so that old entries are added to the
 // residues, if otherwise settle would only have to round them with the results: at n = 4096 kernel
-// settle takes 566 µs of an H100, olds 36 µs and a plane of residues 109 µs.
-const oldsRoom = 16
+// settle takes 566 µs of an H100, olds 36 µs and a plane of residues 109 µs. For at most fewEntries
+// the room is fewOldsRoom: at n = 1000 a plane takes some 5 µs of an H200, and a scan, settle and
+// what the host waits for some 150 µs.
+const (
+	oldsRoom    = 16
+	fewOldsRoom = 40
+	fewEntries  = 1 << 21
+)
 
 // noExp is above the exponents that the scan reports for zero vectors.
 const noExp = -1 << 60
@@ -55,7 +61,9 @@ func (m *multiplication) bound() error {
 	}
 	room := 0.0
 	if m.silent && m.expr.adds() {
-		room = oldsRoom
+		if room = oldsRoom; m.a.Rows*m.b.Rows <= fewEntries {
+			room = fewOldsRoom
+		}
 	}
 	if float64(size) >= min(m.problem.Left.Norm, m.problem.Right.Norm)+room {
 		return nil

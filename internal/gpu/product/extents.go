@@ -9,16 +9,15 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 )
 
-// controlBytes is the size of a control in the memory that the host reads: a control for each
-// matrix, then the results of the scans.
-const controlBytes = (arrivedAt + 7) / 8 * 8
+// totalsBytes is the size of the extremes of all vectors of a matrix. In the memory that the host
+// reads the extremes of all matrices come first, then the results of the scans.
+const totalsBytes = int64(unsafe.Sizeof(abi.Totals{}))
 
-// Extents implements place.Newton. It scans two matrices at a time, like the factors of a product,
-// if they have the same number of columns.
+// Extents implements place.Newton.
 func Extents(s *cuda.Stream, tally *mem.Array, list ...mem.Matrix) (x []place.Extents, left int, err error) {
 	e := engineOf(s)
-	control := func(i int) int64 { return controlBytes * int64(i) }
-	first := control(len(list))
+	totals := func(i int) int64 { return totalsBytes * int64(i) }
+	first := totals(len(list))
 	at, size := make([]int64, len(list)), first
 	for i, a := range list {
 		at[i] = size
@@ -32,38 +31,19 @@ func Extents(s *cuda.Stream, tally *mem.Array, list ...mem.Matrix) (x []place.Ex
 	if err := s.Zero(memory.Pointer(), first); err != nil {
 		return nil, 0, err
 	}
-	scan, err := e.kernels.Function(s, "exact/scan", "scan")
+	extents, err := e.kernels.Function(s, "exact/scan", "extents")
 	if err != nil {
 		return nil, 0, err
 	}
-	box, err := e.mailbox(s)
-	if err != nil {
-		return nil, 0, err
-	}
-	scanned := make([]bool, len(list))
-	for i, a := range list {
-		if scanned[i] {
-			continue
+	for begin := 0; begin < len(list); begin += abi.Looks {
+		var of abi.Extents
+		some, most := list[begin:min(begin+abi.Looks, len(list))], 1
+		for k, a := range some {
+			i := begin + k
+			of[k].X, of[k].To = abi.RowsOf(a), scannedAt(memory.At(at[i]), a.Rows, memory.At(totals(i)))
+			most = max(most, (a.Rows+7)/8)
 		}
-		of := func(j int) (abi.Vectors, abi.Scanned) {
-			return abi.RowsOf(list[j]), scannedAt(memory.At(at[j]), list[j].Rows, memory.At(control(j)+leftTotalsAt))
-		}
-		v, to := of(i)
-		w, too := v, to
-		// Both factors are the same matrix, which is scanned once. The samples, which are not used
-		// here, take one block each.
-		too.Total = 0
-		most := max(abi.MaxSamples, (a.Rows+7)/8)
-		for j := i + 1; j < len(list); j++ {
-			if !scanned[j] && list[j].Cols == a.Cols {
-				w, too = of(j)
-				most = max(most, (list[j].Rows+7)/8)
-				scanned[j] = true
-				break
-			}
-		}
-		if err := scan.Launch(s, cuda.Dim{X: most, Y: 3}, cuda.Dim{X: 256}, 0,
-			v, to, w, too, abi.OldSample{}, memory.At(control(i)), box.At(0), box.Ticket()); err != nil {
+		if err := extents.Launch(s, cuda.Dim{X: most, Y: len(some)}, cuda.Dim{X: 256}, 0, of); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -76,7 +56,7 @@ func Extents(s *cuda.Stream, tally *mem.Array, list ...mem.Matrix) (x []place.Ex
 		return nil, 0, err
 	}
 	for i, a := range list {
-		n, t := a.Rows, words[(control(i)+leftTotalsAt)/8:]
+		n, t := a.Rows, words[totals(i)/8:]
 		x = append(x, place.Extents{
 			Top: column[int64](words, at[i], n), Low: column[int64](words, at[i]+8*int64(n), n), Norm: column[float64](words, at[i]+16*int64(n), n),
 			Width: int64(t[1]), Special: uint32(t[2])&special != 0,

@@ -120,9 +120,12 @@ func (f converted) count() int {
 
 // taken returns the triangle of a factor's vectors that products use: all vectors if the other
 // factor is a triangle as well. For a tile of results that is zero, products still use one tile of
-// the other factor's zeros.
+// the other factor's zeros. Of A in the lower triangle of A U, for an upper triangular U, products
+// use the lower triangle.
 func (m *multiplication) taken(side int) int32 {
 	switch f := m.cfg.Factors; {
+	case side == leftSide && f == [2]byte{0, 'U'} && m.cfg.Triangle == 'L' && m.cfg.Before == [2]int{}:
+		return abi.TriangleUntil
 	case f[side] == 0 || f[1-side] != 0:
 		return 0
 	case (f[side] == 'L') == (side == leftSide):

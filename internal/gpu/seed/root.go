@@ -48,6 +48,8 @@ type rootWork struct {
 	columns int // number of the columns of the matrix from begin on
 	g       abi.Root
 	other   abi.Root // holds P and the inverses of every other panel
+	alone   bool     // no other GPU reads this memory
+	ahead   bool     // the inverse of the first step of the next panel is computed
 }
 
 // placed are the columns from begin on of a matrix of order n and of its inverse, as a GPU stores
@@ -148,39 +150,56 @@ func (w *rootWork) run(s *cuda.Stream, kernel string, grid cuda.Dim, shared int,
 // eliminate eliminates by steps, each of which updates all columns, or by panels.
 func (w *rootWork) eliminate() error {
 	if w.width > block {
+		w.alone = true
 		return eliminateAlone(w)
 	}
 	n := int(w.g.N)
+	if err := w.block(w.s, 0); err != nil {
+		return err
+	}
 	for first := 0; first < n; first += block {
 		w.g.Panel = int32(first)
 		if err := w.step(w.s, first, 0); err != nil {
 			return err
 		}
 		end := first + block
-		if err := w.update(w.s, first, block, rows(end, 0, end, end, n), 0); err != nil {
+		if err := w.update(w.s, first, block, rows(end, 0, end, end, n), 0, w.g.Inverse); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// step computes P of a step, for the columns from begin on.
+// block computes the inverse of the first step of a panel. An update computes the inverse of a
+// later step, and of the next panel's first one, while it updates other columns.
+func (w *rootWork) block(s *cuda.Stream, panel int) error {
+	w.g.Panel, w.g.First = int32(panel), int32(panel)
+	return w.run(s, "rootBlock", cuda.Dim{X: 1}, 0, w.g)
+}
+
+// step computes P of a step, for the columns from begin on, from the step's inverse.
 func (w *rootWork) step(s *cuda.Stream, first, begin int) error {
 	w.g.First = int32(first)
-	if err := w.run(s, "rootBlock", cuda.Dim{X: 1}, 0, w.g); err != nil {
-		return err
-	}
 	return w.run(s, "rootPanel", cuda.Dim{X: (int(w.g.N) - begin) / strip}, 8*block*(block+strip), w.g, int32(begin))
 }
 
 // eliminatePanel computes P of a panel, for its columns and the columns behind.
 func (w *rootWork) eliminatePanel(begin, end int) error {
-	w.g.Panel = int32(begin)
+	if !w.ahead {
+		if err := w.block(w.sidestream, begin); err != nil {
+			return err
+		}
+	}
+	w.g.Panel, w.ahead = int32(begin), false
 	for first := begin; first < end; first += block {
 		if err := w.step(w.sidestream, first, begin); err != nil {
 			return err
 		}
-		if err := w.update(w.sidestream, first, block, rows(first+block, begin, end, end, end), 0); err != nil {
+		next := cuda.Pointer(0)
+		if first+block < end {
+			next = w.g.Inverse + cuda.Pointer(8*block*(first+block-begin))
+		}
+		if err := w.update(w.sidestream, first, block, rows(first+block, begin, end, end, end), 0, next); err != nil {
 			return err
 		}
 	}
@@ -195,7 +214,11 @@ func (w *rootWork) made(begin, end int) []memory {
 
 func (w *rootWork) updateNext(p, next panel) error {
 	w.g.Panel = int32(p.begin)
-	return w.update(w.sidestream, p.begin, p.end-p.begin, rows(p.end, next.begin, next.end, next.end, next.end), 0)
+	inverse := cuda.Pointer(0)
+	if w.alone { // nobody reads the inverses of the panel before any more
+		inverse, w.ahead = w.other.Inverse, true
+	}
+	return w.update(w.sidestream, p.begin, p.end-p.begin, rows(p.end, next.begin, next.end, next.end, next.end), 0, inverse)
 }
 
 func (w *rootWork) updateOthers(p, next panel, blocks int) error {
@@ -208,7 +231,7 @@ func (w *rootWork) updateOthers(p, next panel, blocks int) error {
 		}
 	}
 	behind := min(w.end, max(w.begin, next.end)) // begin of the columns behind both panels
-	return w.update(w.s, p.begin, p.end-p.begin, rows(p.end, w.begin, before, behind, w.end), blocks)
+	return w.update(w.s, p.begin, p.end-p.begin, rows(p.end, w.begin, before, behind, w.end), blocks, 0)
 }
 
 func (w *rootWork) swap() {
@@ -221,8 +244,10 @@ func rows(row, begin, end, triangle, until int) abi.RootTiles {
 	return abi.RootTiles{Row: int32(row), Begin: int32(begin), End: int32(end), Triangle: int32(triangle), Until: int32(until)}
 }
 
-// update updates tiles by P of depth columns from column from on, as the method of work does.
-func (w *rootWork) update(s *cuda.Stream, from, depth int, t abi.RootTiles, blocks int) error {
+// update updates tiles by P of depth columns from column from on, as the method of work does. If
+// inverse is not null, which is for blocks = 0 only, it also computes the inverse of the step
+// behind these columns, and stores it there.
+func (w *rootWork) update(s *cuda.Stream, from, depth int, t abi.RootTiles, blocks int, inverse cuda.Pointer) error {
 	kernel, across := "rootStep", block
 	if blocks > 0 {
 		kernel, across = "rootUpdate", wide
@@ -234,9 +259,13 @@ func (w *rootWork) update(s *cuda.Stream, from, depth int, t abi.RootTiles, bloc
 	if tiles == 0 {
 		return nil
 	}
+	args := []any{w.g, int32(from), int32(depth), t}
 	if blocks == 0 {
-		blocks = tiles
+		args = append(args, inverse)
+		if blocks = tiles; inverse != 0 {
+			tiles++
+			blocks++
+		}
 	}
-	return w.run(s, kernel, cuda.Dim{X: min(tiles, blocks)}, updateShared(across),
-		w.g, int32(from), int32(depth), t)
+	return w.run(s, kernel, cuda.Dim{X: min(tiles, blocks)}, updateShared(across), args...)
 }

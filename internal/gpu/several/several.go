@@ -235,6 +235,14 @@ func (p *Place) Room(c place.Config, f num.Format, rows, cols int) (*num.Array, 
 	return p.array(f, p.starts(f, rows, cols), func(g GPU, n int) (*num.Array, error) { return g.Room(c, f, n, 1) })
 }
 
+// Zeros returns an array of zeros for kernels.
+func (p *Place) Zeros(c place.Config, f num.Format, rows, cols int) (*num.Array, error) {
+	if err := p.countable(rows, cols); err != nil {
+		return nil, err
+	}
+	return p.array(f, p.starts(rows, cols), func(g GPU, n int) (*num.Array, error) { return g.Zeros(c, f, n, 1) })
+}
+
 func (p *Place) countable(rows, cols int) error {
 	if cols > 0 && rows > math.MaxInt/cols {
 		return fmt.Errorf("%v: %w: %d x %d numbers", p, place.ErrMemory, rows, cols)

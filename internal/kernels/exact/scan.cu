@@ -413,6 +413,25 @@ extern "C" __global__ void __launch_bounds__(VECTORS *LANES, 3) scan(const __gri
 		tell(to, ticket, &((control *)c)->r, sizeof(report) / 8);
 }
 
+// What extents are wanted of, in one launch.
+#define LOOKS 4
+
+struct looks {
+	struct {
+		vectors x;
+		scanned to;
+	} of[LOOKS];
+};
+
+// extents scans matrices that are no factors of a product: blocks (b, k) matrix k.
+extern "C" __global__ void __launch_bounds__(VECTORS *LANES, 3) extents(const __grid_constant__ looks l)
+{
+	__shared__ state shared[VECTORS * (LANES + 1)];
+	const vectors &x = l.of[blockIdx.y].x;
+	if (blockIdx.x * VECTORS < x.n)
+		scanVectors(x, l.of[blockIdx.y].to, shared);
+}
+
 // scanPanel makes the record of a panel x: blocks (b, 0) the sampled rows, blocks (b, 1) the rest.
 extern "C" __global__ void __launch_bounds__(VECTORS *LANES, 3) scanPanel(const __grid_constant__ panels q, const __grid_constant__ vectors x, int p)
 {

@@ -139,6 +139,34 @@ struct sum {
 	double error;
 };
 
+// conclude makes a magnitude of the sum in r.v, and finds what is known of it.
+static __device__ __forceinline__ void conclude(const summing &s, sum &r, int i, int j)
+{
+	const integer v = r.v;
+	r.neg ^= r.v.magnitude();
+	r.n = r.v.length();
+	if (s.errors) {
+		i64 e = ((const i64 *)s.errors)[s.byRows ? i : j] - r.exp;
+		if (r.n <= max64(e, 0)) {
+			r.known = false;
+			return;
+		}
+		int spare = (int)max64(e - 26, 0) / 32; // words that the error covers
+		r.v.at += spare * v.stride;
+		r.v.words -= spare;
+		r.exp += 32 * spare;
+		e -= 32 * spare;
+		r.n -= 32 * spare;
+		// what is cut off, and what is less than a unit
+		r.error = 4 + (e >= 0 ? (double)(1ll << e) : 0);
+	} else if (s.unit > r.exp) {
+		i64 drop = s.unit - r.exp; // bits below the unit
+		for (int k = 0; k < v.words && drop > 0; k++, drop -= 32)
+			v.at[k * v.stride] &= drop < 32 ? ~0u << drop : 0;
+		r.n = r.v.length();
+	}
+}
+
 // add makes the sum of entry (i, j) in a window of words of v, from significands at x and at d.
 // What is cut off of them is less than two units of the window's last place, whose first one is
 // that of the larger of both.
@@ -163,29 +191,114 @@ static __device__ __forceinline__ sum add(const summing &s, integer v, const u64
 		v.at[k * v.stride] = (u32)carry;
 		carry >>= 32;
 	}
-	r.neg ^= r.v.magnitude();
-	r.n = r.v.length();
-	if (s.errors) {
-		i64 e = ((const i64 *)s.errors)[s.byRows ? i : j] - r.exp;
-		if (r.n <= max64(e, 0)) {
-			r.known = false;
-			return r;
-		}
-		int spare = (int)max64(e - 26, 0) / 32; // words that the error covers
-		r.v.at += spare * v.stride;
-		r.v.words -= spare;
-		r.exp += 32 * spare;
-		e -= 32 * spare;
-		r.n -= 32 * spare;
-		// what is cut off, and what is less than a unit
-		r.error = 4 + (e >= 0 ? (double)(1ll << e) : 0);
-	} else if (s.unit > r.exp) {
-		i64 drop = s.unit - r.exp; // bits below the unit
-		for (int k = 0; k <= s.words && drop > 0; k++, drop -= 32)
-			v.at[k * v.stride] &= drop < 32 ? ~0u << drop : 0;
-		r.n = r.v.length();
-	}
+	conclude(s, r, i, j);
 	return r;
+}
+
+// Sums of numbers of at most SHORT_LIMBS limbs are made in windows of SHORT_WORDS words, by threads
+// of their own.
+#define SHORT_LIMBS 2
+#define SHORT_WORDS 6
+
+// A shortWindow is a magnitude of SHORT_WORDS words and one for the carry.
+struct shortWindow {
+	u32 w[SHORT_WORDS + 1];
+
+	// align sets it to a significand whose exponent is below bits below the window's.
+	__device__ __forceinline__ void align(const u64 (&sig)[SHORT_LIMBS], i64 below)
+	{
+#pragma unroll
+		for (int k = 0; k <= SHORT_WORDS; k++)
+			w[k] = 0;
+#pragma unroll
+		for (int k = 0; k < SHORT_LIMBS; k++) {
+			w[SHORT_WORDS - 2 * SHORT_LIMBS + 2 * k] = (u32)sig[k];
+			w[SHORT_WORDS - 2 * SHORT_LIMBS + 2 * k + 1] = (u32)(sig[k] >> 32);
+		}
+		int down = (int)min64(below, 32 * SHORT_WORDS), words = down >> 5;
+#pragma unroll
+		for (int by = 4; by > 0; by /= 2)
+			if (words & by) {
+#pragma unroll
+				for (int k = 0; k < SHORT_WORDS; k++)
+					w[k] = k + by < SHORT_WORDS ? w[k + by] : 0;
+			}
+#pragma unroll
+		for (int k = 0; k < SHORT_WORDS; k++)
+			w[k] = __funnelshift_r(w[k], w[k + 1], down & 31);
+	}
+};
+
+static_assert(SHORT_WORDS < 8 && 2 * SHORT_LIMBS <= SHORT_WORDS, "shifts of shortWindow");
+
+// loadShort loads a number for a window.
+static __device__ __forceinline__ void loadShort(u64 (&sig)[SHORT_LIMBS], i64 &exp, bool &neg, const numbers &a, i64 i)
+{
+	u32 cls = ((const u8 *)a.plane[2])[i];
+	int e = ((const int *)a.plane[1])[i];
+	const u64 *from = (const u64 *)a.plane[0] + i * a.limbs;
+	sig[1] = from[a.limbs - 1];
+	sig[0] = a.limbs > 1 ? from[0] : 0;
+	neg = cls & 1;
+	exp = e;
+	if (cls >> 1 == ZERO) {
+		exp = -(1ll << 40);
+		sig[0] = sig[1] = 0;
+	}
+}
+
+// addShort is add for numbers of few limbs.
+static __device__ __forceinline__ sum addShort(const summing &s, integer v, int i, int j)
+{
+	sum r = {v, 0, 0, false, true, 0};
+	i64 ex, ed;
+	bool other;
+	u64 x[SHORT_LIMBS], d[SHORT_LIMBS];
+	loadShort(x, ex, r.neg, s.x.a, s.x.off + i * s.x.rs + j * s.x.cs);
+	loadShort(d, ed, other, s.d.a, s.d.off + i * s.d.rs + j * s.d.cs);
+	i64 top = max64(ex, ed);
+	if (top == -(1ll << 40)) {
+		r.known = !s.errors;
+		return r;
+	}
+	r.exp = top - 32 * SHORT_WORDS;
+	shortWindow p, q;
+	p.align(x, top - ex);
+	q.align(d, top - ed);
+	u32 flip = r.neg != other ? ~0u : 0;
+	u64 carry = flip & 1;
+#pragma unroll
+	for (int k = 0; k <= SHORT_WORDS; k++) {
+		carry += (u64)p.w[k] + (q.w[k] ^ flip);
+		v.at[k * v.stride] = (u32)carry;
+		carry >>= 32;
+	}
+	conclude(s, r, i, j);
+	return r;
+}
+
+// summedShort is summed for numbers of few limbs, and results of F32, F64 or MP of few limbs.
+extern "C" __global__ void __launch_bounds__(THREADS) summedShort(const __grid_constant__ summing s)
+{
+	__shared__ u32 room[(SHORT_WORDS + 1) * THREADS];
+	integer v = {room + threadIdx.x, THREADS, SHORT_WORDS + 1};
+	int i0 = blockIdx.x * THREADS, i = i0 + threadIdx.x;
+	if (i >= s.x.n)
+		return;
+	i64 row = at(s.rows, i);
+	for (int j = blockIdx.y; j < s.x.k; j += gridDim.y) {
+		if (s.triangle == 'U' && i > j || s.triangle == 'L' && i < j)
+			continue;
+		sum r = addShort(s, v, i, j);
+		i64 to = s.z.off + i * s.z.rs + j * s.z.cs;
+		bool ok = r.known;
+		if (ok && r.n == 0)
+			storeZero(s.z, to, false);
+		else if (ok)
+			ok = store(s.z, to, r.v, r.n, r.neg, r.exp + row + at(s.cols, j), r.error);
+		if (!ok)
+			leave(s.rest, i, j);
+	}
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) summed(const __grid_constant__ summing s)

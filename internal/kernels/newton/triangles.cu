@@ -4,7 +4,7 @@
 
 #define THREADS 256
 
-// What is done with the diagonal of a square matrix in MP.
+// What is done with the diagonal of a square matrix in MP; F64 has the count only.
 enum {
 	HALVE = 0,    // halves it
 	POSITIVE = 1, // counts the numbers that are not positive
@@ -29,7 +29,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) diagonal(const __grid_cons
 		return;
 	i64 at = t.a.off + i * (t.a.rs + t.a.cs);
 	if (t.operation == POSITIVE) {
-		if (classOf(a, at) != FINITE << 1)
+		double x = a.kind == F64 ? ((const double *)a.plane[0])[at] : 0;
+		if (a.kind == F64 ? !(x > 0) || !finite(x) : classOf(a, at) != FINITE << 1)
 			atomicAdd((u32 *)t.count, 1);
 	} else if (classOf(a, at) >> 1 == FINITE) {
 		exponentOf(a, at)--;

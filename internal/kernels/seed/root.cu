@@ -61,144 +61,199 @@ extern "C" __global__ void __launch_bounds__(THREADS) rootMatrix(const __grid_co
 	((double *)g.f)[i + (i64)j * g.n] = x;
 }
 
-// Threads of rootBlock are a square of SIDE, each with entries (SIDE a, SIDE b) from its own on.
-// They eliminate TOGETHER columns between two barriers.
-#define SIDE 16
-#define PART (BLOCK / SIDE)
+// A step's block M lies in eight warps as sums of the tensor cores do: a thread has rows blockRow()
+// and 8 below, columns blockColumn() + 8 t + 2 (lane mod 4) and the next one. What lies above the
+// diagonal is of no use.
+static __device__ __forceinline__ int blockRow() { return threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4; }
+static __device__ __forceinline__ int blockColumn() { return threadIdx.x / 128 * 32; }
+
+// usefulBlock reports whether a warp has numbers below the diagonal.
+static __device__ __forceinline__ bool usefulBlock() { return threadIdx.x / 32 % 4 * 16 + 15 >= blockColumn(); }
+
+// Columns of a block that are eliminated between two barriers.
 #define TOGETHER 4
 
-static_assert(SIDE * SIDE == THREADS, "threads of rootBlock");
+// What threads of a block tell each other of a step: these columns and rows, in two halves, of
+// which one is written while others may still read from the other one; and the pivots.
+struct blockShared {
+	double columns[2][TOGETHER * BLOCK], rows[2][TOGETHER * BLOCK], pivots[BLOCK];
+};
 
-// blockStep eliminates column s = SIDE PHASE + TOGETHER u and the next ones of the block, unscaled:
+// blockStep eliminates columns s to s + 3 of the block, s = 32 half + 8 PHASE + 4 part, unscaled:
 // rows of L^-1 are to be divided by the roots of the pivots. It stores the pivots. Column s alone
 // is eliminated by
 //
 //	M[i,j] += f_i r_j,  f_i = -M[i,s] / M[s,s] for i > s, else 0
 //	r_j = M[s,j] for j < s, 1 for j = s, M[j,s] for j > s
 //
-// where M[i,s] counts as 0. For the next columns each thread first makes what the columns before
-// leave of its rows and columns, by the factors of the triangle T of these columns, which all
-// threads have.
-template <int PHASE> static __device__ __forceinline__ void blockStep(double (&m)[PART][PART], int u, double *column, double *row, double *pivots, bool &regular)
+// where M[i,s] counts as 0. What the columns before leave of a column or row is W times the four, W
+// the inverse of the triangle of these columns with a unit diagonal. All threads make W; the sums
+// of four products are one of the tensor cores.
+template <int PHASE> static __device__ __forceinline__ void blockStep(double2 (&c)[2][4], int half, int part, blockShared &b, bool &regular)
 {
-	int i0 = threadIdx.x % SIDE, j0 = threadIdx.x / SIDE, s = SIDE * PHASE + TOGETHER * u;
-	int ownRow = i0 - TOGETHER * u, ownColumn = j0 - TOGETHER * u;
-	if ((u32)ownColumn < TOGETHER) {
-#pragma unroll
-		for (int a = 0; a < PART; a++)
-			column[ownColumn * BLOCK + i0 + SIDE * a] = m[a][PHASE];
+	int lane = threadIdx.x % 32, g = lane / 4, q = lane % 4, s = 32 * half + 8 * PHASE + TOGETHER * part;
+	int wi = threadIdx.x / 32 % 4 * 16, i0 = blockRow(), j0 = blockColumn();
+	double *column = b.columns[part], *row = b.rows[part];
+	bool own = j0 == 32 * half && q / 2 == part;
+	if (own) {
+		double *to = column + q % 2 * 2 * BLOCK + i0;
+		to[0] = c[0][PHASE].x;
+		to[BLOCK] = c[0][PHASE].y;
+		to[8] = c[1][PHASE].x;
+		to[BLOCK + 8] = c[1][PHASE].y;
+		c[0][PHASE] = c[1][PHASE] = {0, 0};
 	}
-	if ((u32)ownRow < TOGETHER) {
+	if (wi == (s & ~15) && g / TOGETHER == part) {
 #pragma unroll
-		for (int b = 0; b < PART; b++)
-			row[ownRow * BLOCK + j0 + SIDE * b] = m[PHASE][b];
+		for (int t = 0; t < 4; t++)
+			*(double2 *)(row + g % TOGETHER * BLOCK + j0 + 8 * t + 2 * q) = c[PHASE % 2][t];
 	}
 	__syncthreads();
+	if (!usefulBlock())
+		return;
 	double t[TOGETHER][TOGETHER], by[TOGETHER][TOGETHER], inverse[TOGETHER];
 #pragma unroll
-	for (int c = 0; c < TOGETHER; c++)
+	for (int h = 0; h < TOGETHER; h++)
 #pragma unroll
-		for (int e = c; e < TOGETHER; e++)
-			t[e][c] = column[c * BLOCK + s + e];
+		for (int e = h; e < TOGETHER; e++)
+			t[e][h] = column[h * BLOCK + s + e];
 #pragma unroll
-	for (int c = 0; c < TOGETHER; c++) {
-		double pivot = t[c][c];
+	for (int h = 0; h < TOGETHER; h++) {
+		double pivot = t[h][h];
 		if (!(pivot > 0x1p-80)) {
 			regular = false;
 			pivot = 1;
 		}
 		if (threadIdx.x == 0)
-			pivots[s + c] = pivot;
-		inverse[c] = fastReciprocal(pivot);
+			b.pivots[s + h] = pivot;
+		inverse[h] = fastReciprocal(pivot);
 #pragma unroll
-		for (int e = c + 1; e < TOGETHER; e++)
-			by[e][c] = -t[e][c] * inverse[c];
+		for (int e = h + 1; e < TOGETHER; e++)
+			by[e][h] = -t[e][h] * inverse[h];
 #pragma unroll
-		for (int e = c + 1; e < TOGETHER; e++)
+		for (int e = h + 1; e < TOGETHER; e++)
 #pragma unroll
-			for (int h = c + 1; h <= e; h++)
-				t[e][h] = fma(by[e][c], t[h][c], t[e][h]);
+			for (int k = h + 1; k <= e; k++)
+				t[e][k] = fma(by[e][h], t[k][h], t[e][k]);
 	}
-	double f[TOGETHER][PART], r[TOGETHER][PART];
+	double w20 = fma(by[2][1], by[1][0], by[2][0]), w31 = fma(by[3][2], by[2][1], by[3][1]);
+	double w30 = fma(by[3][2], w20, fma(by[3][1], by[1][0], by[3][0]));
+	// row q of W
+	double w[TOGETHER] = {
+		q == 0 ? 1 : q == 1 ? by[1][0] : q == 2 ? w20 : w30,
+		q == 0 ? 0 : q == 1 ? 1 : q == 2 ? by[2][1] : w31,
+		q < 2 ? 0 : q == 2 ? 1 : by[3][2],
+		q < 3 ? 0. : 1.,
+	};
+	double scale = -(q < 2 ? q == 0 ? inverse[0] : inverse[1] : q == 2 ? inverse[2] : inverse[3]), f[2];
 #pragma unroll
-	for (int a = 0; a < PART; a++) {
-		int i = i0 + SIDE * a;
-		double x[TOGETHER];
+	for (int below = 0; below < 2; below++) {
+		int i = i0 + 8 * below;
+		double x = 0;
 #pragma unroll
-		for (int c = 0; c < TOGETHER; c++) {
-			x[c] = column[c * BLOCK + i];
-#pragma unroll
-			for (int h = 0; h < c; h++)
-				x[c] = fma(by[c][h], x[h], x[c]);
-			f[c][a] = i > s + c ? -x[c] * inverse[c] : 0;
-		}
+		for (int h = 0; h < TOGETHER; h++)
+			x = fma(w[h], column[h * BLOCK + i], x);
+		f[below] = i > s + q ? x * scale : 0;
 	}
 #pragma unroll
-	for (int b = 0; b < PART; b++) {
-		int j = j0 + SIDE * b;
-		bool own = b == PHASE && (u32)ownColumn < TOGETHER;
+	for (int t = 0; t < 4; t++) {
+		int j = j0 + 8 * t + g;
 		const double *from = (j < s ? row : column) + j;
+		double x = 0;
 #pragma unroll
-		for (int c = 0; c < TOGETHER; c++) {
-			r[c][b] = own ? c == ownColumn : from[c * BLOCK];
+		for (int h = 0; h < TOGETHER; h++)
+			x = fma(w[h], (u32)(j - s) < TOGETHER ? (j - s == h ? 1. : 0.) : from[h * BLOCK], x);
+		multiplyAdd64(c[0][t], c[1][t], f[0], f[1], x);
+	}
+}
+
+// invertBlock makes L^-1 of the block, and stores it.
+static __device__ __forceinline__ void invertBlock(double2 (&c)[2][4], blockShared &b, double *to, u64 status)
+{
+	bool regular = true;
+#pragma unroll 1
+	for (int half = 0; half < 2; half++) {
+#pragma unroll 1
+		for (int part = 0; part < 2; part++)
+			blockStep<0>(c, half, part, b, regular);
+#pragma unroll 1
+		for (int part = 0; part < 2; part++)
+			blockStep<1>(c, half, part, b, regular);
+#pragma unroll 1
+		for (int part = 0; part < 2; part++)
+			blockStep<2>(c, half, part, b, regular);
+#pragma unroll 1
+		for (int part = 0; part < 2; part++)
+			blockStep<3>(c, half, part, b, regular);
+	}
+	if (threadIdx.x == 0 && !regular)
+		atomicOr((u32 *)status, SINGULAR);
+	__syncthreads();
 #pragma unroll
-			for (int h = 0; h < c; h++)
-				r[c][b] = fma(by[c][h], r[h][b], r[c][b]);
+	for (int below = 0; below < 2; below++) {
+		int i = blockRow() + 8 * below;
+		double scale = 1 / sqrt(b.pivots[i]);
+#pragma unroll
+		for (int t = 0; t < 4; t++) {
+			int j = blockColumn() + 8 * t + threadIdx.x % 4 * 2;
+			double2 x = c[below][t];
+			to[j * BLOCK + i] = j > i ? 0 : j == i ? scale : x.x * scale;
+			to[(j + 1) * BLOCK + i] = j + 1 > i ? 0 : j + 1 == i ? scale : x.y * scale;
 		}
 	}
+}
+
+// loadBlock loads the lower triangle of the block at column first.
+static __device__ __forceinline__ void loadBlock(double2 (&c)[2][4], const root &g, int first)
+{
+	const double *f = (const double *)g.f + first + (i64)first * g.n;
 #pragma unroll
-	for (int a = 0; a < PART; a++)
+	for (int below = 0; below < 2; below++)
 #pragma unroll
-		for (int b = 0; b < PART; b++) {
-			double x = b == PHASE && (u32)ownColumn < TOGETHER ? 0 : m[a][b];
-#pragma unroll
-			for (int c = 0; c < TOGETHER; c++)
-				x = fma(f[c][a], r[c][b], x);
-			m[a][b] = x;
+		for (int t = 0; t < 4; t++) {
+			int i = blockRow() + 8 * below, j = blockColumn() + 8 * t + threadIdx.x % 4 * 2;
+			c[below][t].x = i >= j ? f[i + (i64)j * g.n] : 0;
+			c[below][t].y = i >= j + 1 ? f[i + (i64)(j + 1) * g.n] : 0;
 		}
 }
+
+static_assert(THREADS == 256 && BLOCK == 64, "warps of a step's block");
 
 // rootBlock inverts the Cholesky factor of the step's block, in one block of threads.
 extern "C" __global__ void __launch_bounds__(THREADS, 1) rootBlock(const __grid_constant__ root g)
 {
-	// A step writes to one half while others may still read from the one before.
-	__shared__ double columns[2][TOGETHER * BLOCK], rows[2][TOGETHER * BLOCK], pivots[BLOCK];
-	int i0 = threadIdx.x % SIDE, j0 = threadIdx.x / SIDE;
-	const double *f = (const double *)g.f + g.first + (i64)g.first * g.n;
-	double m[PART][PART];
-#pragma unroll
-	for (int a = 0; a < PART; a++)
-#pragma unroll
-		for (int b = 0; b < PART; b++) {
-			int i = i0 + SIDE * a, j = j0 + SIDE * b;
-			m[a][b] = i >= j ? f[i + (i64)j * g.n] : 0;
-		}
-	bool regular = true;
-	for (int u = 0; u < SIDE / TOGETHER; u++)
-		blockStep<0>(m, u, columns[u & 1], rows[u & 1], pivots, regular);
-	for (int u = 0; u < SIDE / TOGETHER; u++)
-		blockStep<1>(m, u, columns[u & 1], rows[u & 1], pivots, regular);
-	for (int u = 0; u < SIDE / TOGETHER; u++)
-		blockStep<2>(m, u, columns[u & 1], rows[u & 1], pivots, regular);
-	for (int u = 0; u < SIDE / TOGETHER; u++)
-		blockStep<3>(m, u, columns[u & 1], rows[u & 1], pivots, regular);
-	if (threadIdx.x == 0 && !regular)
-		atomicOr((u32 *)g.status, SINGULAR);
-	__syncthreads();
-	double *to = (double *)g.inverse + (g.first - g.panel) * BLOCK;
-#pragma unroll
-	for (int a = 0; a < PART; a++) {
-		int i = i0 + SIDE * a;
-		double scale = 1 / sqrt(pivots[i]);
-#pragma unroll
-		for (int b = 0; b < PART; b++) {
-			int j = j0 + SIDE * b;
-			to[j * BLOCK + i] = j > i ? 0 : j == i ? scale : m[a][b] * scale;
-		}
-	}
+	__shared__ blockShared b;
+	double2 c[2][4];
+	loadBlock(c, g, g.first);
+	invertBlock(c, b, (double *)g.inverse + (g.first - g.panel) * BLOCK, g.status);
 }
 
-static_assert(PART == 4 && SIDE / TOGETHER % 2 == 0, "steps of rootBlock");
+// nextBlock does that for the block behind depth columns, from column from on, whose P have not
+// been subtracted from it.
+static __device__ __forceinline__ void nextBlock(const root &g, int from, int depth, double *to, double *shared)
+{
+	int first = from + depth, lane = threadIdx.x % 32, i = blockRow(), j = blockColumn() + lane / 4;
+	double2 c[2][4];
+	for (int k0 = 0; k0 < depth; k0 += BLOCK) {
+		copyTile<BLOCK, BLOCK>(shared, (const double *)g.p + (i64)(from - g.panel + k0) * g.n + first, g.n, BLOCK);
+		closeGroup();
+		if (k0 == 0)
+			loadBlock(c, g, first);
+		waitGroups<0>();
+		__syncthreads();
+		if (usefulBlock()) {
+#pragma unroll 2
+			for (int k = lane % 4; k < BLOCK; k += 4) {
+				double x = -shared[swizzled<BLOCK>(k, i)], y = -shared[swizzled<BLOCK>(k, i + 8)];
+#pragma unroll
+				for (int t = 0; t < 4; t++)
+					multiplyAdd64(c[0][t], c[1][t], x, y, shared[swizzled<BLOCK>(k, j + 8 * t)]);
+			}
+		}
+		__syncthreads();
+	}
+	invertBlock(c, *(blockShared *)shared, to, g.status);
+}
 
 // rootPanel makes the step's P of columns from begin on, of which F has what the steps before have
 // left, and stores the rows of S.
@@ -333,25 +388,31 @@ template <int WIDE> struct enumerated {
 	}
 };
 
-// updateRoot subtracts P^T P of depth columns from column from on, which count as 0.
-template <int T, int WIDE> static __device__ __forceinline__ void updateRoot(const root &g, int from, int depth, const rootTiles &t, double *shared)
+// updateRoot subtracts P^T P of depth columns from column from on, which count as 0, in blocks of
+// threads from number first on. It leaves out the block at column without.
+template <int T, int WIDE, bool ONE> static __device__ __forceinline__ void updateRoot(const root &g, int from, int depth, const rootTiles &t, double *shared, int first, int without)
 {
-	rankUpdate r = {(double *)g.f, (const double *)g.p, (const double *)g.p, 0, g.n, from, depth, from - g.panel};
-	update<T, WIDE, true>(r, enumerated<WIDE>{t, g.n}, g.n, shared);
+	rankUpdate r = {(double *)g.f, (const double *)g.p, (const double *)g.p, 0, g.n, from, depth, from - g.panel, first, without};
+	update<T, WIDE, true, ONE>(r, enumerated<WIDE>{t, g.n}, g.n, shared);
 }
 
-// rootStep updates few columns, or by P of a step.
-extern "C" __global__ void __launch_bounds__(THREADS, 2) rootStep(const __grid_constant__ root g, int from, int depth, const __grid_constant__ rootTiles t)
+// rootStep updates few columns, or by P of a step. If inverse is not null, the first block of
+// threads makes L^-1 of the block behind the depth columns, which waits for nothing else, and
+// stores it there; what is left of that block itself nobody reads.
+extern "C" __global__ void __launch_bounds__(THREADS, 2) rootStep(const __grid_constant__ root g, int from, int depth, const __grid_constant__ rootTiles t, u64 inverse)
 {
 	extern __shared__ __align__(16) double shared[];
-	updateRoot<4, 64>(g, from, depth, t, shared);
+	if (inverse != 0 && blockIdx.x == 0)
+		nextBlock(g, from, depth, (double *)inverse, shared);
+	else
+		updateRoot<4, 64, true>(g, from, depth, t, shared, inverse != 0, inverse != 0 ? from + depth : -1);
 }
 
 // rootUpdate updates many columns by P of a panel.
 extern "C" __global__ void __launch_bounds__(THREADS, 1) rootUpdate(const __grid_constant__ root g, int from, int depth, const __grid_constant__ rootTiles t)
 {
 	extern __shared__ __align__(16) double shared[];
-	updateRoot<8, 128>(g, from, depth, t, shared);
+	updateRoot<8, 128, false>(g, from, depth, t, shared, 0, -1);
 }
 
 // rootInverse stores columns j of S from begin on, in numbers off + i rs + (j - begin) cs of F64.

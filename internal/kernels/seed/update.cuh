@@ -16,6 +16,8 @@ struct rankUpdate {
 	const double *left, *right;
 	const int *slot;
 	int n, from, depth, at; // where the factors begin
+	int first;              // number of the first block of threads, 0 unless each has one tile
+	int without;            // if P^T P is subtracted: column of a block of F that is left as it is
 };
 
 // prefetch has what a block's next tile of F is to be read from meanwhile brought near: all blocks
@@ -34,12 +36,13 @@ template <int WIDE> static __device__ __forceinline__ void prefetch(const rankUp
 
 // update adds the product, or subtracts it if SYMMETRIC is set, in tiles of TALL rows and WIDE
 // columns, of which there are those before row n and column end. A warp has 8 T rows and 32
-// columns.
-template <int T, int WIDE, bool SYMMETRIC, class TILES> static __device__ __forceinline__ void update(const rankUpdate &r, const TILES &tiles, int end, double *shared)
+// columns. If ONE is set there are enough blocks for a tile each.
+template <int T, int WIDE, bool SYMMETRIC, bool ONE = false, class TILES> static __device__ __forceinline__ void update(const rankUpdate &r, const TILES &tiles, int end, double *shared)
 {
 	static_assert(TALL / (8 * T) * (WIDE / 32) * 32 == THREADS, "warps of update");
 	const int count = tiles.count(), chunks = r.depth / CHUNK;
-	int next = blockIdx.x, part = 0, stage = 0, i0, j0; // of what is to be loaded
+	const int begin = blockIdx.x - r.first, step = ONE ? 1 << 30 : gridDim.x;
+	int next = begin, part = 0, stage = 0, i0, j0; // of what is to be loaded
 	auto load = [&]() {
 		if (next < count) {
 			double *left = shared + stage * CHUNK * (TALL + WIDE), *right = left + CHUNK * TALL;
@@ -51,7 +54,7 @@ template <int T, int WIDE, bool SYMMETRIC, class TILES> static __device__ __forc
 			stage = stage == STAGES - 1 ? 0 : stage + 1;
 			if (++part == chunks) {
 				part = 0;
-				next += gridDim.x;
+				next += step;
 			}
 		}
 		closeGroup();
@@ -61,7 +64,7 @@ template <int T, int WIDE, bool SYMMETRIC, class TILES> static __device__ __forc
 		load();
 	int lane = threadIdx.x % 32, warp = threadIdx.x / 32, at = 0;
 	int wi = warp % (TALL / (8 * T)) * (8 * T), wj = warp / (TALL / (8 * T)) * 32;
-	for (int tile = blockIdx.x; tile < count; tile += gridDim.x) {
+	for (int tile = begin; tile < count; tile += step) {
 		int i0, j0;
 		tiles.at(tile, i0, j0);
 		i0 += wi;
@@ -88,9 +91,9 @@ template <int T, int WIDE, bool SYMMETRIC, class TILES> static __device__ __forc
 				}
 			}
 		}
-		if (tile + gridDim.x < count) {
+		if (!ONE && tile + step < count) {
 			int i, j;
-			tiles.at(tile + gridDim.x, i, j);
+			tiles.at(tile + step, i, j);
 			prefetch<WIDE>(r, i, j, end);
 		}
 		for (int chunk = 0; chunk < chunks; chunk++) {
@@ -101,7 +104,7 @@ template <int T, int WIDE, bool SYMMETRIC, class TILES> static __device__ __forc
 			at = at == STAGES - 1 ? 0 : at + 1;
 			multiplyChunk<T, CHUNK, WIDE, TALL, SYMMETRIC>(c, right, left, wj, wi);
 		}
-		if (!there)
+		if (!there || SYMMETRIC && j0 / BLOCK * BLOCK == r.without && i0 < r.without + BLOCK)
 			continue;
 #pragma unroll
 		for (int s = 0; s < 4; s++)

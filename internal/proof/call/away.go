@@ -21,8 +21,12 @@ func (away) UsesBounds() bool     { return true }
 func (away) Decides() bool        { return false }
 func (p away) place() place.Place { return p.at }
 
-func (p away) matrix(s *Run, f num.Format, rows, cols int) (num.Mat, error) {
-	a, err := p.at.New(s.Ctx, num.NewMat(f, 0, 0).Arr.Format, rows, cols)
+func (away) matrix(s *Run, f num.Format, rows, cols int) (num.Mat, error) {
+	newton, err := part[place.Newton](s)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	a, err := newton.Zeros(s.Config(), num.NewMat(f, 0, 0).Arr.Format, rows, cols)
 	return s.kept(a, rows, cols, err)
 }
 

@@ -1,6 +1,7 @@
 package factors
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"math/bits"
@@ -65,18 +66,20 @@ type CholeskyNewton struct {
 	S      *call.Run
 	by     scale.Scaling
 	F      num.Mat    // m x n
-	X      num.Mat    // S
+	X      num.Mat    // S: in MP, or in Float64 if it is the seed of a place
 	one    num.Mat    // the unit matrix; nil until it is needed
 	size   *big.Float // ≥ ‖F‖∞; nil until it is needed
+	top    int        // at a place: entries of F are less than 2^top, once size is known
 	N      int
 	Blocks bool // a seed S by blocks has been tried
 	off    int  // at a place: entries of V are in error by at most 2^off beside their rounding
 	// entries of the leading part of F are known up to 2^-rounded; 0 if they are exact
 	rounded int
 	// Sizes of rows and columns of the leading F, of S and of the last V, which products at a place
-	// use, and a bound of ‖S‖∞; nil until they are needed.
+	// use, a bound of ‖S‖∞, and the extent of S^T; nil until they are needed.
 	fRows, sRows, sCols, vRows, vCols *residue.Vectors
 	sizeS                             *big.Float
+	across                            call.Extent
 	vSums                             []int64 // exponents of bounds of the row sums of V
 	Improvement                               // amp bounds ‖|S| |V|‖∞ + ‖|S| |V|‖1
 }
@@ -204,9 +207,6 @@ func (t *CholeskyNewton) errorMatrix(width, places int) (v, e num.Mat, h *big.Fl
 	lost := bound.Upper()
 	if tolerance != nil {
 		lost = bound.Exp2(t.Amp - width)
-	}
-	if t.Amp, err = spread(t.S, t.X, v); err != nil {
-		return num.Mat{}, num.Mat{}, nil, err
 	}
 	if err := t.lookAtV(v); err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
@@ -344,6 +344,13 @@ func (t *CholeskyNewton) step(v, e num.Mat, h *big.Float, next int) error {
 	if err != nil {
 		return err
 	}
+	if !t.X.Format().IsMP() {
+		was := t.X
+		if t.X, err = t.S.Scaled(was, scale.Scaling{}, was.Format().Bits()); err != nil || t.X.Arr == nil {
+			return cmp.Or(err, call.ErrRange)
+		}
+		t.S.Drop(was)
+	}
 	if err := t.S.Sum(t.X, d, x); err != nil {
 		return err
 	}
@@ -393,16 +400,23 @@ func (t *CholeskyNewton) stepTolerance(prec int) (*residue.Bound, error) {
 	return t.S.Known(uniform(t.S, t.N, int(size)+s, int(size)+s-off), call.UniformVectors(t.N, t.N, size, size), t.sCols), nil
 }
 
-// lookAtV measures the first n rows of V for the bounds of later products.
-func (t *CholeskyNewton) lookAtV(v num.Mat) error {
+// lookAtV measures the first n rows of V for amp and the bounds of later products. Where products
+// use bounds, the norms of V are known with these, so that ‖S‖ ‖V‖ bounds ‖|S| |V|‖ in both norms.
+func (t *CholeskyNewton) lookAtV(v num.Mat) (err error) {
 	if !t.S.At.UsesBounds() {
-		return nil
+		t.Amp, err = spread(t.S, t.X, v)
+		return err
+	}
+	if _, _, err := t.Sizes(); err != nil {
+		return err
 	}
 	x, err := t.S.Measure(v.T(), v)
 	if err != nil {
 		return err
 	}
 	t.vCols, t.vRows, t.vSums = x[0].Vectors(), x[1].Vectors(), x[1].Sums()
+	rows, cols := bound.Upper().Mul(t.sizeS, x[1].Norm()), bound.Upper().Mul(t.across.Norm(), x[0].Norm())
+	t.Amp = rows.Add(rows, cols).MantExp(nil)
 	return nil
 }
 
@@ -421,11 +435,14 @@ func (t *CholeskyNewton) Sizes() (f, s int, err error) {
 			return 0, 0, err
 		}
 		if t.sizeS == nil {
-			t.sizeS, t.sRows, t.sCols = x[0].Norm(), x[0].Vectors(), x[1].Vectors()
+			t.sizeS, t.across, t.sRows, t.sCols = x[0].Norm(), x[1], x[0].Vectors(), x[1].Vectors()
 			x = x[2:]
 		}
 		if t.size == nil {
 			t.size, t.fRows = x[0].Norm(), x[0].Vectors()
+			if t.S.At.UsesBounds() {
+				_, t.top = x[0].Size()
+			}
 		}
 	}
 	return t.size.MantExp(nil), t.sizeS.MantExp(nil), nil
@@ -531,15 +548,11 @@ func (t *CholeskyNewton) unknownOf() (*big.Float, error) {
 	if t.rounded == 0 {
 		return bound.Upper(), nil
 	}
-	rows, err := t.S.RowNorm(t.X)
+	_, rows, err := t.Sizes()
 	if err != nil {
 		return nil, err
 	}
-	cols, err := t.S.RowNorm(t.X.T())
-	if err != nil {
-		return nil, err
-	}
-	return bound.Exp2(rows.MantExp(nil) + cols.MantExp(nil) + bits.Len(uint(t.N)) - t.rounded), nil
+	return bound.Exp2(rows + t.across.Norm().MantExp(nil) + bits.Len(uint(t.N)) - t.rounded), nil
 }
 
 // belowTolerance returns the known bound of the entries of V below its first n rows, with the error
@@ -555,18 +568,18 @@ func (t *CholeskyNewton) belowTolerance(places int) (*residue.Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	norm, err := t.S.RowNorm(t.X)
+	_, norm, err := t.Sizes()
 	if err != nil {
 		return nil, err
 	}
-	b := &residue.Bound{Rows: rows, Cols: make([]int64, t.N), Within: int64(max(norm.MantExp(nil), 0) + 2*bits.Len(uint(t.N)) + places + 4)}
+	b := &residue.Bound{Rows: rows, Cols: make([]int64, t.N), Within: int64(max(norm, 0) + 2*bits.Len(uint(t.N)) + places + 4)}
 	for i, row := range rows {
 		if row <= call.NoNumber {
 			b.Rows[i] = -bound.MaxBits
 		}
 	}
 	for j := range b.Cols {
-		b.Cols[j] = int64(norm.MantExp(nil))
+		b.Cols[j] = int64(norm)
 	}
 	return b, nil
 }

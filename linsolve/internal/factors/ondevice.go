@@ -201,8 +201,8 @@ func diagonalHere(s *call.Run, a num.Mat) (num.Mat, error) {
 	return z[0], nil
 }
 
-// positiveDiagonal reports whether all numbers on the diagonal of a square matrix in MP are
-// positive, or leaves the count to the tally.
+// positiveDiagonal reports whether all numbers on the diagonal of a square matrix in MP or Float64
+// are positive, or leaves the count to the tally.
 func positiveDiagonal(s *call.Run, a num.Mat) (bool, error) {
 	count, err := s.Triangle(place.CountNotPositive, a, s.Tally)
 	return count == 0, err

@@ -76,17 +76,13 @@ func choleskyNewtonThere(s *call.Run, a num.Mat, most int) (*CholeskyNewton, err
 		return nil, err
 	}
 	defer begun.Drop()
-	d := &CholeskyNewton{S: s, by: scale.Scaling{Rows: exps, Cols: exps}, N: n}
+	d := &CholeskyNewton{S: s, by: scale.Scaling{Rows: exps, Cols: exps}, X: x, N: n}
 	if d.F, err = s.Scaled(a, d.by, most); err != nil || d.F.Arr == nil {
 		return nil, err
 	}
 	if count, err := s.Triangle(place.CountAsymmetric, d.F, s.Tally); err != nil || count > 0 {
 		return nil, err
 	}
-	if d.X, err = s.Scaled(x, scale.Scaling{}, most); err != nil || d.X.Arr == nil {
-		return nil, err
-	}
-	s.Drop(x)
 	if d.one, err = s.Identity(n); err != nil { // the copy overlaps with the wait for sizes
 		return nil, err
 	}

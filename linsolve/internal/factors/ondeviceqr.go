@@ -119,11 +119,7 @@ func stackedThere(s *call.Run, a num.Mat, bits, most int, pivoting bool) (*Chole
 		return nil, nil, err
 	}
 	s.Drop(normal)
-	_, top, err := s.Size(d.F)
-	if err != nil {
-		return nil, nil, err
-	}
-	d.rounded = bits - top
+	d.rounded = bits - d.top
 	cols := make([]int64, n) // of A
 	for j, p := range order {
 		cols[p] = d.by.Cols[j]
