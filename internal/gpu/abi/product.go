@@ -187,8 +187,19 @@ type FactorArgs struct {
 	C    Conversion
 }
 
-// Sides are the one or two factors of a launch of residues.
-type Sides [2]FactorArgs
+// Sides are the one or two factors of a launch of residues, which may tell the host the report of
+// the scan.
+type Sides struct {
+	S    [2]FactorArgs
+	Told Telling
+}
+
+// Telling is what a kernel tells the host beside its own work: from the Control at C, if that is
+// not 0, to the mailbox at To.
+type Telling struct {
+	C, To     cuda.Pointer
+	Ticket, _ uint32
+}
 
 // A Reduction holds the constants by which sums of products are reduced modulo one modulus, as in
 // kernels/exact/product.cuh.

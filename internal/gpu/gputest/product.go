@@ -28,7 +28,9 @@ func Reference(t testing.TB, drv *fake.Driver) *cuda.Device {
 		refScan(l, y, sy)
 		a := matOf(l, x)
 		refSamples(l, a, func(_, i int) num.Vec { return a.Row(i) }, y, sx, sy, o, c.Samples[:])
-		refTell(l, to, ticket, c.Report)
+		if to != 0 {
+			refTell(l, to, ticket, c.Report)
+		}
 	})
 	drv.Kernel("extents", func(l *fake.Launch, of abi.Extents) {
 		for _, m := range of[:l.Grid.Y] {
@@ -45,7 +47,7 @@ func Reference(t testing.TB, drv *fake.Driver) *cuda.Device {
 		}
 	})
 	drv.Kernel("residues0", func(l *fake.Launch, both abi.Sides) {
-		for _, s := range both[:l.Grid.Z] {
+		for _, s := range both.S[:l.Grid.Z] {
 			if kind := num.Kind(s.X.A.Kind); s.C.Width > abi.ShortBits || s.C.Karatsuba != 0 || kind != num.F32 && kind != num.F64 && (kind != num.MP || s.X.A.Limbs != 1) {
 				panic("residues0 is not for these")
 			}
@@ -252,7 +254,10 @@ func tilePlace(v, k, blocks int) int {
 }
 
 func refResidues(l *fake.Launch, both abi.Sides, steps, strip int, more bool) {
-	for _, s := range both[:l.Grid.Z] {
+	if t := both.Told; t.C != 0 {
+		refTell(l, t.To, t.Ticket, fake.Slice[abi.Control](l, t.C, 1)[0].Report)
+	}
+	for _, s := range both.S[:l.Grid.Z] {
 		refResiduesOf(l, s.X, s.Exps, s.C, steps, strip, more)
 	}
 }
@@ -394,6 +399,23 @@ func ReduceFactorReference(s int32, r abi.Reduction, pass int) int32 {
 	return s*r.Factor[pass] - mulHigh(s, r.Scale[pass])*r.M
 }
 
+// quickBlocks are the tiles along k up to which sums modulo Karatsuba moduli are reduced in
+// binary32.
+const quickBlocks = 8
+
+// KaratsubaReference is the residue modulo a Karatsuba modulus before the first of the three sums,
+// for a number of tiles along k, and what each sum adds to it.
+func KaratsubaReference(blocks int, r abi.Reduction) (start int32, reduce func(s int32, pass int) int32) {
+	if blocks > quickBlocks {
+		return r.M, func(s int32, pass int) int32 { return ReduceFactorReference(s, r, pass) }
+	}
+	return 2 * r.M, func(s int32, pass int) int32 {
+		ratio := float32(r.Scale[pass]) * 0x1p-32
+		// exact in binary64 before the rounding
+		return s*r.Factor[pass] - int32(math.RoundToEven(float64(s)*float64(ratio)))*r.M
+	}
+}
+
 // refProducts stands for the kernel of compute capability 8.
 func refProducts(l *fake.Launch, p abi.ProductArgs) {
 	blocks, rows, cols := int(p.Blocks), int(p.Rows)*abi.Tile, int(p.Cols)*abi.Tile
@@ -452,12 +474,13 @@ func refProducts(l *fake.Launch, p abi.ProductArgs) {
 		if plane >= int(p.Plain) {
 			mod, pass = moduli[int(p.Plain)+(plane-int(p.Plain))/3], (plane-int(p.Plain))%3
 		}
+		start, reduce := KaratsubaReference(blocks, mod)
 		// put writes or adds what belongs to a sum of this plane. A sum of 0 has 0.
 		put := func(i, j int, s int32) {
 			if at := j*int(p.LD) + i; plane < int(p.Plain) {
 				out[plane*int(p.Stride)+at] = ReducePlainReference(s, mod)
 			} else {
-				wide[(plane-int(p.Plain))/3*int(p.Stride)+at] += uint16(ReduceFactorReference(s, mod, pass))
+				wide[(plane-int(p.Plain))/3*int(p.Stride)+at] += uint16(reduce(s, pass))
 			}
 		}
 		// begin sets the sums of a tile's column to 0.
@@ -467,7 +490,7 @@ func refProducts(l *fake.Launch, p abi.ProductArgs) {
 			} else if pass == 0 {
 				column := wide[(plane-int(p.Plain))/3*int(p.Stride)+at:][:abi.Tile]
 				for i := range column {
-					column[i] = uint16(mod.M)
+					column[i] = uint16(start)
 				}
 			}
 		}

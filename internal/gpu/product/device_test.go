@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +65,9 @@ func TestStagesEmulated(t *testing.T) {
 func TestSplit(t *testing.T) {
 	b := newBase(baseKey{moduli: pool().Plain + 400})
 	plain, _ := b.tiles()
+	if least := slices.Min(pool().Moduli[pool().Plain:]); least <= 520 {
+		t.Errorf("modulus %d: kernels/exact/product.cuh reduces sums for moduli above 520", least)
+	}
 	for _, m := range b.rowModuli()[tileRows*plain:][:b.karatsuba()] {
 		for _, limit := range []int32{0, 1 << 20, 1<<28 + 1<<14} {
 			for _, at := range []int32{-limit, limit} {
@@ -112,9 +116,9 @@ func compareStages(t *testing.T, ref, dev *cuda.Device) {
 	}
 }
 
-// stageNames names the pieces of memory of a product in the order of their allocation, scans and
-// lists first; those without a name need not be equal.
-var stageNames = []string{"", "", "", "", "left residues", "right residues", "bytes of products", "half words of products"}
+// stageNames names the pieces of memory of a product in the order of their allocation, from scans
+// to lists; those without a name need not be equal.
+var stageNames = []string{"", "", "left residues", "right residues", "bytes of products", "half words of products", "", ""}
 
 // stages returns the contents of the memory of a product.
 func stages(t *testing.T, dev *cuda.Device, a, b num.Mat) (out [][]byte, p plan.Plan) {
@@ -244,9 +248,10 @@ func extremes(t *testing.T, dev *cuda.Device, k int) {
 					if u < b.plain {
 						v, want = int(got[u*int(n)+i]), int(gputest.ReducePlainReference(sum, r))
 					} else {
-						v, want = int(gotWide[(u-b.plain)*int(n)+i]), int(r.M)
+						start, reduce := gputest.KaratsubaReference(roundUp(k, abi.Tile)/abi.Tile, r)
+						v, want = int(gotWide[(u-b.plain)*int(n)+i]), int(start)
 						for pass := range 3 {
-							want += int(gputest.ReduceFactorReference(sum, r, pass))
+							want += int(reduce(sum, pass))
 						}
 					}
 					exact := int64(sum) // times -127 + 16256 + 128 for Karatsuba moduli

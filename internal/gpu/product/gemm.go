@@ -15,7 +15,8 @@
 // norms of rows and columns, sizes of some entries); plan (without a kernel); for every block of
 // the result (layout.go) residues, products, finish (reconstruction, Ziv's test, rounding) and
 // settle (rounding where alpha, beta or the format require more); and exactpass (entries that the
-// test left undecided).
+// test left undecided). While the host waits for the scan and plans, the device computes
+// residues by the last plan of the shape, if that plan held for several products (known.go).
 package product
 
 import (

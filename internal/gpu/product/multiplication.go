@@ -45,6 +45,7 @@ type multiplication struct {
 	pulled      []*mem.Pulled // of factors
 	steps       steps
 	foreseen    *arrangement // of residues that were computed before the plan
+	report      abi.Telling  // what the next conversion tells of the scan
 }
 
 func (m *multiplication) alloc(size int64) (*cuda.Memory, error) {

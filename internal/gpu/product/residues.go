@@ -158,8 +158,9 @@ func (m *multiplication) convert(c chunk, steps, h0, h1 int, list ...converted) 
 			x := f.o.vectors
 			x.Off += int64(h0) * x.CS
 			x.K = int32(h1 - h0)
-			both[i] = abi.FactorArgs{X: x, Exps: f.o.scanned.Exp, C: to}
+			both.S[i] = abi.FactorArgs{X: x, Exps: f.o.scanned.Exp, C: to}
 		}
+		both.Told, m.report = m.report, abi.Telling{}
 		if err := m.launch("residues", kernel, grid, cuda.Dim{X: 256}, shared, both); err != nil {
 			return err
 		}

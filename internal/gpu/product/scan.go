@@ -57,18 +57,30 @@ func (m *multiplication) scan() ([]abi.Sample, error) {
 	if err != nil {
 		return nil, err
 	}
+	report := abi.Telling{C: m.control.Pointer(), To: box.At(0), Ticket: box.Ticket()}
 	kernel, left := "scan", any(m.left.vectors)
 	if p := m.cfg.Panels; p != nil {
 		kernel, left = "scanPanels", p.args
 	}
-	if err := m.launch("scan", kernel, cuda.Dim{X: (max(m.a.Rows, m.b.Rows) + 7) / 8, Y: 3}, cuda.Dim{X: 256}, 0,
-		left, m.left.scanned, m.right.vectors, m.right.scanned, m.expr.oldSample(), m.control.Pointer(), box.At(0), box.Ticket()); err != nil {
-		return nil, err
+	scan := func(to cuda.Pointer) error {
+		if err := m.launch("scan", kernel, cuda.Dim{X: (max(m.a.Rows, m.b.Rows) + 7) / 8, Y: 3}, cuda.Dim{X: 256}, 0,
+			left, m.left.scanned, m.right.vectors, m.right.scanned, m.expr.oldSample(), report.C, to, report.Ticket); err != nil {
+			return err
+		}
+		return m.mark("scan")
 	}
-	if err := m.mark("scan"); err != nil {
-		return nil, err
-	}
-	if err := m.foresee(); err != nil {
+	if m.foresees() {
+		if err := scan(0); err != nil {
+			return nil, err
+		}
+		did, err := m.foresee(report)
+		if err == nil && !did {
+			err = scan(report.To)
+		}
+		if err != nil {
+			return nil, err
+		}
+	} else if err := scan(report.To); err != nil {
 		return nil, err
 	}
 	if err := box.Await(m.s); err != nil {

@@ -465,7 +465,8 @@ template <int N> static __device__ __forceinline__ bool storeShort(const target 
 	return true;
 }
 
-template <int N> static __device__ __forceinline__ void finishShort(const finishing &f)
+// WHOLE: the integers have exactly N words.
+template <int N, bool WHOLE> static __device__ __forceinline__ void finishShort(const finishing &f)
 {
 	extern __shared__ uint4 memory[];
 	int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, q = lane % 4;
@@ -489,7 +490,10 @@ template <int N> static __device__ __forceinline__ void finishShort(const finish
 	u32 sort = ((const u8 *)f.r.flags)[j];
 	u32 *sums = (u32 *)memory + warp * TILE_DIGITS * SHORT_PITCH;
 	u32 *put = sums + g * SHORT_PITCH + 2 * q;
-	const u32 *product = (const u32 *)f.product;
+	u32 complement[N]; // of the product
+#pragma unroll
+	for (int w = 0; w < N; w++)
+		complement[w] = WHOLE || w < f.words ? ~((const u32 *)f.product)[w] : 0;
 	i64 to = f.c.off + f.i0 * f.c.rs + (f.j0 + j) * f.c.cs;
 	i += 16 * (lane % 8) + lane / 8;
 #pragma unroll 1
@@ -516,7 +520,7 @@ template <int N> static __device__ __forceinline__ void finishShort(const finish
 		u32 w[N] = {}, quotient = 0, carry = 0;
 #pragma unroll
 		for (int t = 0; 4 * t < N + 1; t++) {
-			if (4 * t - 1 >= f.words)
+			if (!WHOLE && 4 * t - 1 >= f.words)
 				break;
 			uint4 weights = ((const uint4 *)f.weights)[32 * t + lane];
 			__syncwarp();
@@ -533,7 +537,7 @@ template <int N> static __device__ __forceinline__ void finishShort(const finish
 #pragma unroll
 			for (int d = 0; d < TILE_DIGITS / 4; d++) {
 				const int word = 4 * t + d - 1;
-				if (word >= N || word >= f.words)
+				if (word >= N || !WHOLE && word >= f.words)
 					break;
 				// Sums are below 2^21, and so is the carry.
 				const u32 *from = sums + 4 * d * SHORT_PITCH + lane;
@@ -543,7 +547,7 @@ template <int N> static __device__ __forceinline__ void finishShort(const finish
 					// To take off q M is to add q and q ^M, modulo all words.
 					quotient = carry = (u32)quotientOf(x);
 				} else {
-					x += (u64)quotient * ~product[word];
+					x += (u64)quotient * complement[word];
 					w[word] = (u32)x;
 					carry = (u32)(x >> 32);
 				}
@@ -551,7 +555,7 @@ template <int N> static __device__ __forceinline__ void finishShort(const finish
 		}
 #pragma unroll
 		for (int d = 1; d < N; d++)
-			if (d >= f.words)
+			if (!WHOLE && d >= f.words)
 				w[d] = (int)w[d - 1] >> 31;
 		int under = f.i0 - f.j0 + i - j;
 		if (!there || f.triangle == 'U' && under > 0 || f.triangle == 'L' && under < 0)
@@ -577,10 +581,14 @@ template <int N> static __device__ __forceinline__ void finishShort(const finish
 // finishShort. finishKChecked compares the integers with their residues modulo a redundant modulus.
 extern "C" __global__ void __launch_bounds__(MAX_THREADS, 3) finish0(const __grid_constant__ finishing f)
 {
-	if (f.words <= 4)
-		finishShort<4>(f);
+	if (f.words < 4)
+		finishShort<4, false>(f);
+	else if (f.words == 4)
+		finishShort<4, true>(f);
+	else if (f.words == 5)
+		finishShort<5, true>(f);
 	else
-		finishShort<6>(f);
+		finishShort<6, true>(f);
 }
 
 #define FINISH(K) \

@@ -51,9 +51,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) products(product p)
 	const reduction *m = (const reduction *)p.moduli + w.modulus;
 	int sum[4][4][4] = {};
 	u32 pair[4][4][2];
+	bool quick = p.blocks <= QUICK_BLOCKS;
 #pragma unroll
 	for (int i = 0; i < 32; i++)
-		pair[i / 8][i / 2 % 4][i % 2] = m->m * 0x10001u;
+		pair[i / 8][i / 2 % 4][i % 2] = startOf(quick, m->m);
 
 	for (int s = 0; s < STAGES - 1; s++)
 		load(s);
@@ -86,13 +87,19 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) products(product p)
 		if (++b < blocks || w.plain)
 			continue;
 		int factor = m->factor[pass], scale = m->scale[pass];
+		quickly of(factor, scale, m->m);
 #pragma unroll
 		for (int i = 0; i < 4; i++)
 #pragma unroll
 			for (int j = 0; j < 4; j++) {
 				int(&c)[4] = sum[i][j];
-				fold(pair[i][j][0], c[0], c[1], factor, scale, m->m);
-				fold(pair[i][j][1], c[2], c[3], factor, scale, m->m);
+				if (quick) {
+					of.fold(pair[i][j][0], c[0], c[1]);
+					of.fold(pair[i][j][1], c[2], c[3]);
+				} else {
+					fold(pair[i][j][0], c[0], c[1], factor, scale, m->m);
+					fold(pair[i][j][1], c[2], c[3], factor, scale, m->m);
+				}
 				c[0] = c[1] = c[2] = c[3] = 0;
 			}
 		b = 0;

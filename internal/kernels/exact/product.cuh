@@ -101,6 +101,40 @@ static __device__ __forceinline__ u32 reduceFactor(int s, int factor, int scale,
 	return (u32)(s * factor - __mulhi(s, scale) * m);
 }
 
+// Tiles along k up to which sums modulo Karatsuba moduli are reduced in binary32.
+#define QUICK_BLOCKS 8
+
+// 1.5 2^23: a sum with it is an integer, in its low bits.
+#define WHOLE 0x4B400000
+#define WHOLE_FLOAT 12582912.0f
+
+// The constants by which sums of at most 1024 products are reduced modulo a Karatsuba modulus m.
+struct quickly {
+	int factor, m;
+	float ratio; // factor/m
+	u32 base;    // WHOLE m
+
+	__device__ __forceinline__ quickly(int factor, int scale, int m) : factor(factor), m(m), ratio((float)scale * 0x1p-32f), base(WHOLE * (u32)m) {}
+
+	// reduce returns r congruent to s factor modulo m. Sums of products of a0, or of a1, are at
+	// most 2^22, for magnitudes up to 64; sums of products of a0 + a1 are below 2^24, and exact in
+	// binary32. Their factors are -127, at most m/2 in magnitude, and 128. So for m > 520 quotients
+	// are below 2^20, 2^21 + 1 and 2^22. Before they are rounded to integers they are wrong by less
+	// than 1/16, 1/8 and 1/4, and 2^-8 more, by the errors of ratio and of its scale. The three
+	// results add up to less than (3/2 + 7/16 + 3/256) m < 2 m in magnitude.
+	__device__ __forceinline__ u32 reduce(int s) const
+	{
+		float q = __fmaf_rn((float)s, ratio, WHOLE_FLOAT);
+		return (u32)s * (u32)factor + base - (u32)__float_as_int(q) * (u32)m;
+	}
+
+	// fold is fold below, for half words that start at 2 m: they end below 4 m < 2^16.
+	__device__ __forceinline__ void fold(u32 &pair, int s0, int s1) const { pair += reduce(s0) + (reduce(s1) << 16); }
+};
+
+// startOf returns the pair that sums modulo a Karatsuba modulus are added to.
+static __device__ __forceinline__ u32 startOf(bool quick, int m) { return quick ? m * 0x20002u : m * 0x10001u; }
+
 // fold adds the factor's multiples of two sums to a pair of half words. These start at
 // m and end below m + 3 9m/8 <= 2^16, for m < 2^16/4.375.
 static __device__ __forceinline__ void fold(u32 &pair, int s0, int s1, int factor, int scale, int m)

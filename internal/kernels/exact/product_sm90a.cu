@@ -226,6 +226,7 @@ static __device__ __forceinline__ void consume(const product &p, ring r, int gro
 	// is column 8 j + 2 q + e.
 	i64 mine = (64 * group + 16 * warp + g) * p.ld + 16 * q;
 	int sum[128];
+	bool quick = p.blocks <= QUICK_BLOCKS;
 	results held;
 	held.ld = p.ld;
 	held.sort = 0;
@@ -254,12 +255,19 @@ static __device__ __forceinline__ void consume(const product &p, ring r, int gro
 			if (pass == 0) {
 #pragma unroll
 				for (int i = 0; i < 64; i++)
-					held.w[i] = modulus * 0x10001u;
+					held.w[i] = startOf(quick, modulus);
 			}
 			int factor = t.m.factor[pass], scale = t.m.scale[pass];
+			if (quick) {
+				quickly of(factor, scale, modulus);
 #pragma unroll
-			for (int i = 0; i < 64; i++)
-				fold(held.w[i], sum[2 * i], sum[2 * i + 1], factor, scale, modulus);
+				for (int i = 0; i < 64; i++)
+					of.fold(held.w[i], sum[2 * i], sum[2 * i + 1]);
+			} else {
+#pragma unroll
+				for (int i = 0; i < 64; i++)
+					fold(held.w[i], sum[2 * i], sum[2 * i + 1], factor, scale, modulus);
+			}
 		}
 		held.at = t.out + 2 * mine;
 		held.sort = 2;

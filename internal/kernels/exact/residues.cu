@@ -2,6 +2,7 @@
 // radix 2^8 times 2^(8s) mod m, for left operands times (M/m)^-1 as well: a product of
 // small matrices, whose entries are then reduced.
 #include "../common/mma.cuh"
+#include "../common/telling.cuh"
 
 struct conversion {
 	u64 constants; // fragments of the constants: uint4 [tile][step][lane]
@@ -40,7 +41,15 @@ struct side {
 // Both factors.
 struct sides {
 	side s[2];
+	telling told; // the report of the scan
 };
+
+// tellScan tells the report of the scan, if that is wanted, in one of the blocks.
+static __device__ __forceinline__ void tellScan(const sides &both)
+{
+	if (both.told.c != 0 && (blockIdx.x | blockIdx.y | blockIdx.z) == 0)
+		tellReport(both.told);
+}
 
 struct __align__(8) modulus {
 	float inverse; // 1/m for plain moduli, the bits of round(2^32/m) for Karatsuba moduli
@@ -651,8 +660,9 @@ static __device__ __forceinline__ void shortResidues(const side &s)
 
 // residues0 converts integers of at most 126 bits to residues of plain moduli, in blocks as below
 // of 64 numbers of 16 vectors.
-extern "C" __global__ void __launch_bounds__(THREADS, 3) residues0(const __grid_constant__ sides both)
+extern "C" __global__ void __launch_bounds__(THREADS, 4) residues0(const __grid_constant__ sides both)
 {
+	tellScan(both);
 	if (blockIdx.z == 0) // as in residues1
 		shortResidues(both.s[0]);
 	else
@@ -665,6 +675,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 3) residues0(const __grid_
 #define RESIDUES(K) \
 	extern "C" __global__ void __launch_bounds__(THREADS, K == 1 ? 4 : K == 2 ? 3 : 2) residues##K(const __grid_constant__ sides both) \
 	{ \
+		tellScan(both); \
 		if (K > 1) /* one copy of the code: it is the better the longer that is */ \
 			residues<K, false>(both.s[blockIdx.z]); \
 		else if (blockIdx.z == 0) \

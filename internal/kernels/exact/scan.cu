@@ -129,6 +129,13 @@ struct plainState {
 			low = min(low, e + __ffsll((i64)(b | 1ull << 52)) - 1);
 	}
 
+	__device__ __forceinline__ void merge(const plainState &p)
+	{
+		sum += p.sum;
+		top = max(top, p.top);
+		low = min(low, p.low);
+	}
+
 	__device__ void mergeInto(state &s) const
 	{
 		if (top > 0)
@@ -137,10 +144,9 @@ struct plainState {
 };
 
 // scanPlain takes in numbers lane, lane + LANES, ... of k, the first of which lies at position at,
-// the next ones step apart.
-template <class T> static __device__ __forceinline__ void scanPlain(state &s, const T *a, i64 at, i64 step, int lane, int k)
+// the next ones step apart. Numbers for which a plainState is not go to s.
+template <class T> static __device__ __forceinline__ void scanPlain(plainState &p, state &s, const T *a, i64 at, i64 step, int lane, int k)
 {
-	plainState p = {0, 0, 4095};
 	for (int h = lane; h < k; h += PLAIN_BATCH * LANES, at += PLAIN_BATCH * step) {
 		T x[PLAIN_BATCH];
 #pragma unroll
@@ -152,7 +158,6 @@ template <class T> static __device__ __forceinline__ void scanPlain(state &s, co
 			if (h + b * LANES < k)
 				p.add(s, x[b]);
 	}
-	p.mergeInto(s);
 }
 
 // scanTerms takes in the terms of expansions one by one. Their sum stays below four times
@@ -210,11 +215,46 @@ static __device__ void store(state s, int sums, int n, const scanned &out)
 		atomicOr(&t->flags, s.flags);
 }
 
+// What a warp knows of a vector whose numbers are plain.
+struct plainPart {
+	plainState p;
+	u32 flags, pad;
+};
+
+// storePlain is store for vectors whose numbers are plain, from what the threads of the block know.
+// A warp has numbers of all vectors if these lie across it, else of one.
+static __device__ void storePlain(plainState p, u32 flags, bool across, const vectors &x, const scanned &out, void *shared)
+{
+	plainPart *part = (plainPart *)shared;
+	int warp = threadIdx.x / 32, here = across ? VECTORS : 1;
+	for (int step = 16; step >= here; step /= 2) {
+		i64 sum = __shfl_xor_sync(~0u, __double_as_longlong(p.sum), step);
+		p.merge(plainState{__longlong_as_double(sum), __shfl_xor_sync(~0u, p.top, step), __shfl_xor_sync(~0u, p.low, step)});
+		flags |= __shfl_xor_sync(~0u, flags, step);
+	}
+	if (threadIdx.x % 32 < here)
+		part[warp * here + threadIdx.x % 32] = plainPart{p, flags, 0};
+	__syncthreads();
+	if (threadIdx.x >= VECTORS)
+		return;
+	plainPart all = part[threadIdx.x];
+	if (across)
+		for (int w = 1; w < VECTORS * LANES / 32; w++) {
+			const plainPart &other = part[w * VECTORS + threadIdx.x];
+			all.p.merge(other.p);
+			all.flags |= other.flags;
+		}
+	state s = {ZERO_EXP, ZERO_LOW, 0, all.flags};
+	all.p.mergeInto(s);
+	store(s, x.k, x.n, out);
+}
+
 static __device__ void scanVectors(const vectors &x, const scanned &out, void *shared)
 {
 	state(*part)[LANES + 1] = (state(*)[LANES + 1])shared;
 	int v, lane;
-	if (x.rs == 1 || x.rs == -1) {
+	bool across = x.rs == 1 || x.rs == -1;
+	if (across) {
 		v = threadIdx.x % VECTORS;
 		lane = threadIdx.x / VECTORS;
 	} else {
@@ -223,13 +263,14 @@ static __device__ void scanVectors(const vectors &x, const scanned &out, void *s
 	}
 	int vector = blockIdx.x * VECTORS + v;
 	state s = {ZERO_EXP, ZERO_LOW, 0, 0};
+	plainState p = {0, 0, 4095};
 	if (vector < x.n) {
 		int t = terms(x.a), spread = t > 2 ? 2 : t - 1;
 		i64 step = LANES * x.cs, at = x.off + vector * x.rs + lane * x.cs;
 		if (x.a.kind == F64)
-			scanPlain(s, (const double *)x.a.plane[0], at, step, lane, x.k);
+			scanPlain(p, s, (const double *)x.a.plane[0], at, step, lane, x.k);
 		else if (x.a.kind == F32)
-			scanPlain(s, (const float *)x.a.plane[0], at, step, lane, x.k);
+			scanPlain(p, s, (const float *)x.a.plane[0], at, step, lane, x.k);
 		else
 			for (int h = lane; h < x.k; h += BATCH * LANES, at += BATCH * step) {
 				int n = min(BATCH, (x.k - h + LANES - 1) / LANES);
@@ -238,6 +279,13 @@ static __device__ void scanVectors(const vectors &x, const scanned &out, void *s
 				else
 					scanTerms(s, x.a, at, step, n, t, spread);
 			}
+	}
+	if (x.a.kind == F64 || x.a.kind == F32) {
+		if (!__syncthreads_or(s.top != ZERO_EXP)) {
+			storePlain(p, s.flags, across, x, out, shared);
+			return;
+		}
+		p.mergeInto(s);
 	}
 	part[v][lane] = s;
 	for (int step = LANES / 2; step > 0; step /= 2) {
@@ -397,7 +445,7 @@ template <class X> static __device__ void sampleEntries(const X &x, const vector
 
 // scan scans both factors and measures entries of their product: blocks (b, 0) entries, blocks
 // (b, 1) the left factor, blocks (b, 2) the right one. The extremes of the vectors and the
-// entries are told the host.
+// entries are told the host, unless to is 0: then a later kernel tells (struct telling).
 extern "C" __global__ void __launch_bounds__(VECTORS *LANES, 3) scan(const __grid_constant__ vectors x, const __grid_constant__ scanned sx,
 	const __grid_constant__ vectors y, const __grid_constant__ scanned sy, const __grid_constant__ oldSample old,
 	u64 c, u64 to, u32 ticket)
@@ -409,7 +457,7 @@ extern "C" __global__ void __launch_bounds__(VECTORS *LANES, 3) scan(const __gri
 		scanVectors(x, sx, shared);
 	else if (blockIdx.y == 2 && sy.total != 0)
 		scanVectors(y, sy, shared);
-	if (lastBlock(&((control *)c)->blocks, gridDim.x * gridDim.y))
+	if (to != 0 && lastBlock(&((control *)c)->blocks, gridDim.x * gridDim.y))
 		tell(to, ticket, &((control *)c)->r, sizeof(report) / 8);
 }
 
