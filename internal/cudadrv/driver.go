@@ -62,7 +62,6 @@ const (
 	FuncLocalBytes         FunctionAttribute = 3
 	FuncRegisters          FunctionAttribute = 4
 	FuncMaxDynamicShared   FunctionAttribute = 8
-	FuncClusterWidth       FunctionAttribute = 11
 )
 
 // TensorMapBytes is the size in bytes of a CUtensorMap, whose address must be divisible by 64.

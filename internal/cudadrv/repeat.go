@@ -3,7 +3,6 @@
 package cudadrv
 
 import (
-	"math"
 	"sync"
 	"unsafe"
 )
@@ -119,14 +118,6 @@ func (r *repeated) of(f Function, s Stream) *again {
 	return a
 }
 
-// never keeps a kernel from getting a graph.
-func (r *repeated) never(a *again) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	a.launches = math.MinInt
-	r.graphs--
-}
-
 // stop ends the use of graphs.
 func (r *repeated) stop() {
 	r.mu.Lock()
@@ -152,11 +143,6 @@ func (d *native) launchAgain(f Function, grid, block Dim, shared uint32, s Strea
 	}
 	a := d.repeated.of(f, s)
 	if a == nil {
-		return false, nil
-	}
-	// A kernel whose blocks form clusters has no graph.
-	if a.exec == 0 && d.clustered(f) {
-		d.repeated.never(a)
 		return false, nil
 	}
 	n := &kernelNode{f: f, grid: grid, block: block, shared: shared, params: unsafe.Pointer(unsafe.SliceData(params))}
@@ -203,10 +189,4 @@ func (d *native) destroy(list []*again) error {
 		}
 	}
 	return nil
-}
-
-// clustered reports whether the blocks of a kernel form clusters.
-func (d *native) clustered(f Function) bool {
-	width, err := d.FuncGetAttribute(FuncClusterWidth, f)
-	return err == nil && width > 0
 }
