@@ -67,6 +67,13 @@ func onTraced(t testing.TB, f halfulp.Format, n int) map[string]func(opt *halful
 		"solve-n": func(opt *halfulp.Options) error { return lintest.ErrorOf(Solve(a, b, f, opt)) },
 		"inv":     func(opt *halfulp.Options) error { return lintest.ErrorOf(Inverse(a, f, opt)) },
 		"det":     func(opt *halfulp.Options) error { _, err := Det(a, f, opt); return err },
+		"lu": func(opt *halfulp.Options) error {
+			y, err := LU(a, f, opt)
+			if err == nil {
+				y.Free()
+			}
+			return err
+		},
 		"chol": func(opt *halfulp.Options) error {
 			y, err := Cholesky(s, f, opt)
 			if err == nil {
@@ -96,7 +103,9 @@ func TestDriverCalls(t *testing.T) {
 			"solve": {launches: 33, copies: 20, answers: 4}, "solve-n": {launches: 33, copies: 24, answers: 4},
 			"inv": {launches: 28, copies: 22, answers: 4}, "chol": {launches: 47, copies: 43, answers: 6},
 		}},
-		{halfulp.Float64, det.LeastTraces, map[string]callCount{"det": {launches: 31, copies: 33, answers: 15}}},
+		{halfulp.Float64, det.LeastTraces, map[string]callCount{
+			"det": {launches: 24, copies: 26, answers: 5}, "lu": {launches: 52, copies: 52, answers: 6},
+		}},
 	} {
 		for name, run := range onTraced(t, c.f, c.n) {
 			most, ok := c.most[name]

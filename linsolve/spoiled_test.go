@@ -61,10 +61,10 @@ func (p spoiled) change(m num.Mat) {
 	}
 }
 
-func (p spoiled) Triangles(cfg place.Config, a, z, u num.Mat) (rows, cols []int64, order []int32, ok bool, err error) {
-	rows, cols, order, ok, err = p.Determinant.Triangles(cfg, a, z, u)
+func (p spoiled) Triangles(cfg place.Config, a, z, u num.Mat, attempt int) (rows, cols []int64, begun place.Triangular, err error) {
+	rows, cols, begun, err = p.Determinant.Triangles(cfg, a, z, u, attempt)
 	p.change(u)
-	return rows, cols, order, ok, err
+	return rows, cols, begun, err
 }
 
 func (p spoiled) InverseRoot(cfg place.Config, a, x num.Mat) (exps []int64, begun place.Seed, err error) {

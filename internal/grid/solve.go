@@ -185,7 +185,7 @@ func (g *Grid) Triangle(c place.Config, op place.TriangleOperation, a num.Mat, t
 }
 
 // Spread bounds |A| (|B| 1) and (1 |A|) |B|.
-func (g *Grid) Spread(c place.Config, a, b num.Mat) (rows, cols float64, err error) {
+func (g *Grid) Spread(c place.Config, a, b num.Mat, _ bool) (rows, cols float64, err error) {
 	times := func(m num.Mat, w []bounded) ([]bounded, error) {
 		v, err := g.look(m)
 		if err != nil {

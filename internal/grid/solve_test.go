@@ -208,7 +208,7 @@ func TestSpread(t *testing.T) {
 	onGrids(t, func(t *testing.T, g *Grid) {
 		for _, s := range [][3]int{{1, 1, 1}, {5, 2, 9}, {8, 13, 7}} {
 			a, b := randomMatrix(mp100, s[0], s[1], 1), randomMatrix(mp100, s[1], s[2], 2)
-			rows, cols, err := g.Spread(onOne, there(t, g, a), there(t, g, b))
+			rows, cols, err := g.Spread(onOne, there(t, g, a), there(t, g, b), true)
 			if err != nil {
 				t.Error(err)
 			}
@@ -244,7 +244,7 @@ func TestSpread(t *testing.T) {
 		for i := range far.Arr.Exp {
 			far.Arr.Exp[i] += 900
 		}
-		if rows, cols, err := g.Spread(onOne, there(t, g, far), there(t, g, far)); err != nil || !math.IsInf(rows, 1) || !math.IsInf(cols, 1) {
+		if rows, cols, err := g.Spread(onOne, there(t, g, far), there(t, g, far), true); err != nil || !math.IsInf(rows, 1) || !math.IsInf(cols, 1) {
 			t.Errorf("on %s: %g %g %v beyond 2^1000", g, rows, cols, err)
 		}
 	})

@@ -15,8 +15,9 @@ type Factors interface {
 	// op counts. With a tally it may count there, and then it may return before it is done.
 	Triangle(cfg Config, op TriangleOperation, a num.Mat, tally *num.Array) (count int, err error)
 	// Spread returns upper bounds of ‖|A| |B|‖∞ and ‖|A| |B|‖1 for matrices of finite numbers of
-	// MP, or infinities if numbers are beyond 2^1000.
-	Spread(cfg Config, a, b num.Mat) (rows, cols float64, err error)
+	// MP, or infinities if numbers are beyond 2^1000. Without columns it returns only the first
+	// bound.
+	Spread(cfg Config, a, b num.Mat, columns bool) (rows, cols float64, err error)
 }
 
 // TriangleOperation is an operation of Factors.Triangle.

@@ -7,13 +7,15 @@ import "github.com/halfulp/halfulp/internal/num"
 type Splitting interface {
 	// PivotedTriangles is Determinant.Triangles with partial pivoting for an m x n matrix A, m ≥ n,
 	// whose rows are not scaled: no entry is larger than the pivot of its column, as far as float64
-	// arithmetic decides. order has the n rows of the pivots, to which the triangles belong.
-	PivotedTriangles(cfg Config, a, z, u num.Mat) (rows, cols []int64, order []int32, ok bool, err error)
+	// arithmetic decides. The order has the n rows of the pivots, to which the triangles belong.
+	// There is one attempt; the factors are nil if the place cannot make it.
+	PivotedTriangles(cfg Config, a, z, u num.Mat) (rows, cols []int64, begun Triangular, err error)
 	// Part copies the entries below the diagonal of a matrix in MP to lower, and the other entries
-	// to upper. Both have its shape and format.
+	// to upper, with zeros elsewhere. Both have its shape and format.
 	Part(cfg Config, a, lower, upper num.Mat) error
 	// NotSmall counts the numbers below the diagonal of a matrix of finite numbers whose magnitudes
 	// exceed bound or may exceed it, where 1/2 < bound < 2^e ≤ 4. The numbers that it does not
-	// count are below bound + 2^(e-53) in magnitude.
-	NotSmall(cfg Config, a num.Mat, bound float64) (count int, err error)
+	// count are below bound + 2^(e-53) in magnitude. With a tally they are counted there, and 0 is
+	// returned.
+	NotSmall(cfg Config, a num.Mat, bound float64, tally *num.Array) (count int, err error)
 }

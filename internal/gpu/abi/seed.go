@@ -18,12 +18,23 @@ const (
 	SeedPickShared = 8*SeedBlock*(SeedCandidates+1) + 8*SeedBlock*(SeedBlock+4) + (8+4)*SeedBlock
 )
 
+// SeedAheadShared is the shared memory in bytes of a block that picks pivots and updates others.
+const SeedAheadShared = 8 * SeedBlock * (SeedCandidates + 1 + SeedCandidates)
+
 // One block finds the pivots of at most SeedShortRows rows by partial pivoting, SeedShortShare rows
 // a thread, in SeedShortShared bytes of shared memory.
 const (
 	SeedShortRows   = 1024
 	SeedShortShare  = 2
 	SeedShortShared = SeedPickShared + 2*8*(1+16+2)*SeedShortRows/SeedShortShare/32
+)
+
+// A cluster of SeedCluster blocks finds the pivots of matrices of at most SeedClusterRows rows by
+// partial pivoting, in SeedClusterShared bytes of shared memory each.
+const (
+	SeedCluster       = 8
+	SeedClusterRows   = SeedCluster * 128
+	SeedClusterShared = 8*SeedBlock*128 + 8*SeedBlock*(SeedBlock+4) + (8+4)*SeedBlock + 2*8*SeedCluster*(SeedBlock+2) + 2*8 + 2*8*4*(SeedBlock+2+1)
 )
 
 // NoTop is the exponent of zero rows and columns; all its bytes are NoTopByte.
@@ -54,7 +65,7 @@ type Elimination struct {
 	F, Order, Slot cuda.Pointer
 	Corner, Upper  cuda.Pointer
 	Left, Right    cuda.Pointer
-	Status         cuda.Pointer
+	Ahead, Status  cuda.Pointer
 	N, First       int32
 	Columns, Panel int32
 	Width, _       int32

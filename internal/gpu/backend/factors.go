@@ -25,9 +25,9 @@ func (p *gpus) Triangle(c place.Config, op place.TriangleOperation, a num.Mat, t
 	return count, err
 }
 
-func (p *gpus) Spread(c place.Config, a, b num.Mat) (rows, cols float64, err error) {
+func (p *gpus) Spread(c place.Config, a, b num.Mat, columns bool) (rows, cols float64, err error) {
 	err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
-		rows, cols, err = newton.Spread(s, Matrix(a), Matrix(b))
+		rows, cols, err = newton.Spread(s, Matrix(a), Matrix(b), columns)
 		return err
 	})
 	return rows, cols, err

@@ -64,6 +64,9 @@ func refShifted(l *fake.Launch, k abi.Shifting) {
 
 func refSummed(l *fake.Launch, k abi.Summing) {
 	x, d, z := matOf(l, k.X), matOf(l, k.D), resultsOf(l, k.Z, k.X)
+	if !x.Format().IsMP() || !d.Format().IsMP() {
+		panic("gputest: sums of numbers that are not in MP")
+	}
 	rows, cols := exponentsOf(l, k.Rows, k.X.N), exponentsOf(l, k.Cols, k.X.K)
 	words := (int(k.Words) + 1) / 2 // of 64 bits
 	for j := range x.Cols {

@@ -23,7 +23,7 @@ func SeedReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	drv.Kernel("rightFactor", refRightFactor)
 	drv.Kernel("stepUpdate", refRankUpdate)
 	drv.Kernel("panelUpdate", refRankUpdate)
-	drv.Kernel("stepTriangles", refStepTriangles)
+	drv.Kernel("nextPivots", refNextPivots)
 	drv.Kernel("unscrambled", refUnscrambled)
 	drv.Kernel("triangularInverses", refTriangularInverses)
 	drv.Kernel("pivotPanel", refPivotPanel)
@@ -272,6 +272,12 @@ func refRightFactor(l *fake.Launch, g abi.Elimination, end, begin, skip, skipped
 func refStepFactors(l *fake.Launch, g abi.Elimination, begin, end int32) {
 	const k = abi.SeedBlock
 	n, first, width, before := int(g.N), int(g.First), int(g.Width), int(g.First-g.Panel)
+	if l.Grid.Y == 3 {
+		ahead, order := fake.Slice[float64](l, g.Ahead, k*abi.SeedCandidates), fake.Slice[int32](l, g.Order, n)
+		for e := range ahead {
+			ahead[e] = columnOf(l, g, first+k+e/abi.SeedCandidates)[order[min(first+k+e%abi.SeedCandidates, n-1)]]
+		}
+	}
 	rightRows(l, g, first, first+k, func(j int) bool { return int(begin) <= j && j < int(end) })
 	slot := fake.Slice[int32](l, g.Slot, n)
 	corner, upper := fake.Slice[float64](l, g.Corner, width*width), fake.Slice[float64](l, g.Upper, k*k)
@@ -343,9 +349,35 @@ func refUnscrambled(l *fake.Launch, g abi.Elimination, begin, n, j0, j1 int32, t
 	}
 }
 
-func refStepTriangles(l *fake.Launch, g abi.Elimination, begin, end int32, t abi.Triangles) {
-	refRankUpdate(l, g, g.First, abi.SeedBlock, begin, end, end, 0)
-	storeTriangles(l, g, t, 1)
+func refNextPivots(l *fake.Launch, g abi.Elimination, begin, end int32, t abi.Triangles) {
+	const k = abi.SeedBlock
+	n, first := int(g.N), int(g.First)
+	left, right := fake.Slice[float64](l, g.Left, k*n), fake.Slice[float64](l, g.Right, k*n)
+	order, candidates := fake.Slice[int32](l, g.Order, n), 0
+	var ahead []float64
+	if g.Ahead != 0 {
+		ahead, candidates = fake.Slice[float64](l, g.Ahead, k*abi.SeedCandidates), min(n-first, abi.SeedCandidates)
+	}
+	var p panelRows
+	for i := range candidates {
+		row := make([]float64, k)
+		for j := range row {
+			row[j] = ahead[j*abi.SeedCandidates+i]
+			for h := range k {
+				row[j] += float64(left[h*n+int(order[first+i])] * right[h*n+first+j])
+			}
+		}
+		p.places, p.rows = append(p.places, g.First+int32(i)), append(p.rows, row)
+	}
+	last := g
+	last.First, last.Panel = g.First-k, g.Panel-k
+	refRankUpdate(l, last, last.First, k, begin, end, end, 0)
+	if t.N > 0 {
+		storeTriangles(l, last, t, 1)
+	}
+	if g.Ahead != 0 {
+		takePivots(l, g, p, false)
+	}
 }
 
 func refTriangularInverses(l *fake.Launch, g abi.Elimination, t abi.Triangles) {

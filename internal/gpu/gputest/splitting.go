@@ -6,6 +6,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
+	"github.com/halfulp/halfulp/internal/num"
 )
 
 func refShortPivots(l *fake.Launch, g abi.Elimination, p abi.Pivoting) {
@@ -69,11 +70,12 @@ func refParted(l *fake.Launch, k abi.Parting) {
 	lower, upper := resultsOf(l, k.Lower, k.A), resultsOf(l, k.Upper, k.A)
 	for j := range a.Cols {
 		for i := range a.Rows {
-			if i > j {
-				lower.Arr.CopyFrom(lower.At(i, j), a.Arr, a.At(i, j))
-			} else {
-				upper.Arr.CopyFrom(upper.At(i, j), a.Arr, a.At(i, j))
+			to, other := lower, upper
+			if i <= j {
+				to, other = upper, lower
 			}
+			to.Arr.CopyFrom(to.At(i, j), a.Arr, a.At(i, j))
+			other.Arr.Set(other.At(i, j), num.Real{})
 		}
 	}
 }

@@ -18,11 +18,11 @@ func Part(s *cuda.Stream, a, lower, upper mem.Matrix) error {
 }
 
 // NotSmall implements place.Splitting.
-func NotSmall(s *cuda.Stream, a mem.Matrix, bound float64) (count int, err error) {
+func NotSmall(s *cuda.Stream, a mem.Matrix, bound float64, tally *mem.Array) (count int, err error) {
 	if a.Rows == 0 || a.Cols == 0 {
 		return 0, nil
 	}
-	t, err := newTask(s, nil)
+	t, err := newTask(s, tally)
 	if err != nil {
 		return 0, err
 	}
@@ -30,9 +30,7 @@ func NotSmall(s *cuda.Stream, a mem.Matrix, bound float64) (count int, err error
 	if err := runSplitting(s, "notSmall", a, abi.RowsOf(a), t.at, bound); err != nil {
 		return 0, err
 	}
-	var n [1]uint32
-	err = cuda.Download(s, n[:], t.at)
-	return int(n[0]), err
+	return t.count()
 }
 
 // runSplitting runs a kernel for all entries of a matrix.

@@ -100,7 +100,7 @@ func TestNotSmall(t *testing.T) {
 				}
 				defer a.Free()
 				for b, bound := range bounds {
-					got, err := newton.NotSmall(s, mem.Matrix{Arr: a, RS: h.RS, CS: h.CS, Rows: m, Cols: n}, bound)
+					got, err := newton.NotSmall(s, mem.Matrix{Arr: a, RS: h.RS, CS: h.CS, Rows: m, Cols: n}, bound, nil)
 					if got != want[b] {
 						t.Errorf("%v, above %v: %d, want %d", f, bound, got, want[b])
 					}

@@ -157,22 +157,26 @@ func counted(s *cuda.Stream, tally *mem.Array, run func(count cuda.Pointer) erro
 }
 
 // Spread implements place.Factors.
-func Spread(s *cuda.Stream, a, b mem.Matrix) (rows, cols float64, err error) {
+func Spread(s *cuda.Stream, a, b mem.Matrix, columns bool) (rows, cols float64, err error) {
 	m, k, n := a.Rows, a.Cols, b.Cols
 	if m == 0 || k == 0 || n == 0 {
 		return 0, 0, nil
 	}
-	// |B| 1, |A|^T 1, then both products, which are downloaded.
+	// |B| 1, |A| times that, |A|^T 1, |B|^T times that; both products are downloaded.
 	x, err := s.Alloc(int64(8 * (2*k + m + n)))
 	if err != nil {
 		return 0, 0, err
 	}
 	defer x.Free()
 	at := func(i int) cuda.Pointer { return x.At(8 * int64(i)) }
-	for _, p := range []struct {
+	list := []struct {
 		a    mem.Matrix
 		x, z cuda.Pointer
-	}{{b, 0, at(0)}, {a.T(), 0, at(k)}, {a, at(0), at(2 * k)}, {b.T(), at(k), at(2*k + m)}} {
+	}{{b, 0, at(0)}, {a, at(0), at(2 * k)}, {a.T(), 0, at(k)}, {b.T(), at(k), at(2*k + m)}}
+	if !columns {
+		list, n = list[:2], 0
+	}
+	for _, p := range list {
 		if err := magnitudesTimes(s, p.a, p.x, p.z); err != nil {
 			return 0, 0, err
 		}

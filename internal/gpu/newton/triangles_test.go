@@ -212,7 +212,7 @@ func TestSpread(t *testing.T) {
 					}
 					defer y.Free()
 					rows, cols, err = newton.Spread(s, mem.Matrix{Arr: x, Off: a.Off, RS: a.RS, CS: a.CS, Rows: m, Cols: k},
-						mem.Matrix{Arr: y, Off: b.Off, RS: b.RS, CS: b.CS, Rows: k, Cols: n})
+						mem.Matrix{Arr: y, Off: b.Off, RS: b.RS, CS: b.CS, Rows: k, Cols: n}, true)
 					return err
 				}); err != nil {
 					t.Fatal(err)

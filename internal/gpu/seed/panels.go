@@ -78,6 +78,12 @@ func (w *work) eliminate() error {
 		return eliminateAlone(w)
 	}
 	all := columns(0, int(w.g.Columns))
+	if w.g.Ahead != 0 {
+		return w.eliminateAhead(all)
+	}
+	if w.way == partial && w.to != nil && w.g.N <= abi.SeedClusterRows && clusters(w.s) {
+		return w.eliminateInCluster(all)
+	}
 	for first := 0; first < all.end; first += block {
 		w.g.Panel = int32(first)
 		if err := w.step(w.s, first, all); err != nil {
@@ -85,6 +91,28 @@ func (w *work) eliminate() error {
 		}
 	}
 	return nil
+}
+
+// eliminateAhead eliminates by steps, each of which chooses its pivots while the step before
+// updates the columns.
+func (w *work) eliminateAhead(all stretch) error {
+	if err := w.pivots(w.s); err != nil {
+		return err
+	}
+	for first := block; first < all.end; first += block {
+		if err := w.factors(w.s, all); err != nil {
+			return err
+		}
+		w.g.First, w.g.Panel = int32(first), int32(first)
+		if err := w.nextPivots(w.s, w.g, all); err != nil {
+			return err
+		}
+	}
+	w.g.Ahead = 0
+	if err := w.factors(w.s, all); err != nil {
+		return err
+	}
+	return w.updateStep(w.s, int(w.g.First), all)
 }
 
 // step eliminates the columns of a step within the columns of its panel.
@@ -96,10 +124,27 @@ func (w *work) step(s *cuda.Stream, first int, panel stretch) error {
 	if err := w.factors(s, panel); err != nil {
 		return err
 	}
+	return w.updateStep(s, first, panel)
+}
+
+// updateStep updates columns by the factors of a step.
+func (w *work) updateStep(s *cuda.Stream, first int, c stretch) error {
 	if w.width == block && w.to != nil {
-		return w.updateTriangles(s, panel)
+		return w.updateTriangles(s, c)
 	}
-	return w.update(s, first, block, panel, 0)
+	return w.update(s, first, block, c, 0)
+}
+
+// nextPivots updates columns by the factors of the step before that of g, and chooses the pivot
+// rows of that of g if there is a copy of candidates.
+func (w *work) nextPivots(s *cuda.Stream, g abi.Elimination, c stretch) error {
+	blocks := 1 + w.tiles(c, block)
+	var to abi.Triangles
+	if w.to != nil {
+		to = *w.to
+		blocks += 2 * int(g.First) / beside
+	}
+	return w.launch(s, "nextPivots", cuda.Dim{X: blocks}, abi.SeedAheadShared, g, int32(c.begin), int32(c.end), to)
 }
 
 // eliminatePanel computes the factors of a panel.
@@ -175,9 +220,13 @@ func (w *work) tournament(s *cuda.Stream, given cuda.Pointer) error {
 	return w.launch(s, "pivots", cuda.Dim{X: nodes}, 0, w.g, w.lists, w.counts, given)
 }
 
-// factors computes the factors of a step for some columns.
+// factors computes the factors of a step for some columns, and copies what nextPivots needs.
 func (w *work) factors(s *cuda.Stream, c stretch) error {
-	return w.launch(s, "stepFactors", cuda.Dim{X: int(w.g.N) / strip, Y: 2}, 8*block*(2*block+strip), w.g, int32(c.begin), int32(c.end))
+	parts := 2
+	if w.g.Ahead != 0 {
+		parts = 3
+	}
+	return w.launch(s, "stepFactors", cuda.Dim{X: int(w.g.N) / strip, Y: parts}, 8*block*(2*block+strip), w.g, int32(c.begin), int32(c.end))
 }
 
 // update updates columns by the factors of depth columns, from column from on. It launches at most

@@ -8,9 +8,10 @@ import (
 
 // PivotedTriangles is Triangles with partial pivoting for an m x n matrix A, m ≥ n, whose rows are
 // not scaled: the pivot of a column is its largest entry, within float64 accuracy. The triangles
-// are the factors of the n pivot rows, which are the entries of order. It is not ok for a matrix of
-// more rows than the GPU's multiprocessors can hold at a time, 256 each.
-func PivotedTriangles(s *cuda.Stream, a, z, u mem.Matrix) (rows, cols []int64, order []int32, ok bool, err error) {
+// are the factors of the n pivot rows, which are the entries of the order. There is one attempt.
+// The factors are nil for a matrix of more rows than the GPU's multiprocessors can hold at a time,
+// 256 each.
+func PivotedTriangles(s *cuda.Stream, a, z, u mem.Matrix) (rows, cols []int64, begun *Factors, err error) {
 	return factor(s, a, z, u, partial, widthFor(a.Rows, panelsFrom))
 }
 
@@ -51,8 +52,8 @@ func (w *work) partialPivots(s *cuda.Stream) error {
 	if rows <= fewRows {
 		return w.shortPivots(s, rows)
 	}
-	if blocks := panelBlocks(rows); blocks <= mostClustered && source(s, "seed/partial") != "seed/partial" {
-		return w.clusterPivots(s, blocks)
+	if panelBlocks(rows) <= abi.SeedCluster && clusters(s) {
+		return w.clusterPivots(s)
 	}
 	f, err := w.kernels.Function(s, "seed/partial", "pivotPanel")
 	if err != nil {
@@ -82,21 +83,47 @@ func (w *work) shortPivots(s *cuda.Stream, rows int) error {
 	return f.Launch(s, cuda.Dim{X: 1}, cuda.Dim{X: max(size, threads)}, abi.SeedShortShared, w.g, w.partial)
 }
 
-// mostClustered is the most blocks of a cluster on all devices that have clusters.
-const mostClustered = 8
+// clusters reports whether the device has clusters of blocks, and a driver that knows the
+// instructions of partial_sm90a.cu.
+func clusters(s *cuda.Stream) bool {
+	driver := s.Device().Info().Driver
+	return source(s, "") != "" && (driver.Major > 12 || driver.Major == 12 && driver.Minor >= 1)
+}
 
 // clusterPivots is partialPivots for rows that the blocks of one cluster have.
-func (w *work) clusterPivots(s *cuda.Stream, blocks int) error {
-	kernel, size := "pivotCluster4", 4
-	if blocks > size {
-		kernel, size = "pivotCluster8", mostClustered
-	}
-	f, err := w.kernels.Function(s, source(s, "seed/partial"), kernel)
+func (w *work) clusterPivots(s *cuda.Stream) error {
+	f, err := w.kernels.Function(s, source(s, "seed/partial"), "pivotCluster")
 	if err != nil {
 		return err
 	}
-	if err := f.Launch(s, cuda.Dim{X: size}, cuda.Dim{X: node}, 0, w.g, w.partial); err != nil {
+	if err := f.Launch(s, cuda.Dim{X: abi.SeedCluster}, cuda.Dim{X: node}, 0, w.g, w.partial); err != nil {
 		return err
 	}
 	return w.tournament(s, w.partial.Chosen)
+}
+
+// eliminateInCluster eliminates a matrix of few rows by steps, in each of which one cluster finds
+// the pivots while other blocks update the columns by the step before.
+func (w *work) eliminateInCluster(all stretch) error {
+	f, err := w.kernels.Function(w.s, source(w.s, "seed/partial"), "panelPivots")
+	if err != nil {
+		return err
+	}
+	var before abi.Triangles // none
+	blocks := abi.SeedCluster
+	for first := 0; first < all.end; first += block {
+		w.g.First, w.g.Panel = int32(first), int32(first)
+		if first > 0 {
+			before = *w.to
+			blocks = abi.SeedCluster + w.tiles(all.without(first, first+block), block) + 2*first/beside
+			blocks = (blocks + abi.SeedCluster - 1) / abi.SeedCluster * abi.SeedCluster
+		}
+		if err := f.Launch(w.s, cuda.Dim{X: blocks}, cuda.Dim{X: threads}, abi.SeedClusterShared, w.g, w.partial, before); err != nil {
+			return err
+		}
+		if err := w.factors(w.s, all); err != nil {
+			return err
+		}
+	}
+	return w.updateTriangles(w.s, all)
 }

@@ -148,6 +148,9 @@ func newWork(s *cuda.Stream, a mem.Matrix, before, all int, way search, width in
 		{&w.lists, 4 * block * w.nodes},
 		{&w.counts, 4 * w.nodes},
 	}
+	if way == narrow && width == block {
+		rooms = append(rooms, room{&w.g.Ahead, 8 * block * abi.SeedCandidates})
+	}
 	factors := []*abi.Elimination{&w.g}
 	if width > block {
 		factors = append(factors, &w.other)

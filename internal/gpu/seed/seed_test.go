@@ -290,7 +290,7 @@ func checkFailures(t *testing.T, dev *cuda.Device, n int) {
 					return err
 				}
 				defer u.Free()
-				_, _, _, ok, err = Triangles(s, a, mem.Matrix{Arr: x, RS: 1, CS: n, Rows: n, Cols: n}, mem.Matrix{Arr: u, RS: 1, CS: n, Rows: n, Cols: n})
+				_, _, _, ok, err = factored(s, a, mem.Matrix{Arr: x, RS: 1, CS: n, Rows: n, Cols: n}, mem.Matrix{Arr: u, RS: 1, CS: n, Rows: n, Cols: n}, searches, widthFor(n, panelsFrom))
 				if ok {
 					t.Errorf("%s, n = %d, %v: triangles", name, n, f)
 				}

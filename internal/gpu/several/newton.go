@@ -184,7 +184,7 @@ func scaled(norm float64, e int64) float64 {
 
 // Spread computes bounds of |A| (|B| 1) and (1 |A|) |B| on all GPUs if both matrices are
 // distributed by columns or rows, else on the first GPU.
-func (p *Place) Spread(c place.Config, a, b num.Mat) (rows, cols float64, err error) {
+func (p *Place) Spread(c place.Config, a, b num.Mat, columns bool) (rows, cols float64, err error) {
 	left, ok := p.pieces(a)
 	right, good := p.pieces(b)
 	if ok && good && len(left) > 0 && len(right) > 0 {
@@ -204,7 +204,7 @@ func (p *Place) Spread(c place.Config, a, b num.Mat) (rows, cols float64, err er
 		return slices.Max(z[0]), slices.Max(z[1]), nil
 	}
 	err = p.first(c, []num.Mat{a, b}, nil, func(g GPU, in, _ []num.Mat) (err error) {
-		rows, cols, err = g.Spread(c, in[0], in[1])
+		rows, cols, err = g.Spread(c, in[0], in[1], columns)
 		return err
 	})
 	return rows, cols, err
@@ -268,21 +268,42 @@ func (p *Place) magnitudes(c place.Config, list ...vectorOf) ([][]float64, error
 }
 
 // Triangles runs on the first GPU.
-func (p *Place) Triangles(c place.Config, a, z, u num.Mat) (rows, cols []int64, order []int32, ok bool, err error) {
-	err = p.first(c, []num.Mat{a}, []num.Mat{z, u}, func(g GPU, in, out []num.Mat) (err error) {
-		rows, cols, order, ok, err = g.Triangles(c, in[0], out[0], out[1])
-		return err
+func (p *Place) Triangles(c place.Config, a, z, u num.Mat, attempt int) (rows, cols []int64, begun place.Triangular, err error) {
+	return p.factors(c, a, z, u, func(g GPU, in, out []num.Mat) ([]int64, []int64, place.Triangular, error) {
+		return g.Triangles(c, in[0], out[0], out[1], attempt)
 	})
-	return rows, cols, order, ok, err
 }
 
-// PivotedTriangles runs on the first GPU.
-func (p *Place) PivotedTriangles(c place.Config, a, z, u num.Mat) (rows, cols []int64, order []int32, ok bool, err error) {
+// factors runs f on the first GPU, and returns factors that are settled. Factors that are not ok
+// stay factors: a later attempt may succeed.
+func (p *Place) factors(c place.Config, a, z, u num.Mat, f func(g GPU, in, out []num.Mat) ([]int64, []int64, place.Triangular, error)) (rows, cols []int64, begun place.Triangular, err error) {
 	err = p.first(c, []num.Mat{a}, []num.Mat{z, u}, func(g GPU, in, out []num.Mat) (err error) {
-		rows, cols, order, ok, err = g.PivotedTriangles(c, in[0], out[0], out[1])
+		var made place.Triangular
+		if rows, cols, made, err = f(g, in, out); err != nil || made == nil {
+			return err
+		}
+		var s settled
+		s.order, s.ok, err = made.Settle(c)
+		begun = s
 		return err
 	})
-	return rows, cols, order, ok, err
+	return rows, cols, begun, err
+}
+
+// settled are factors that have been settled.
+type settled struct {
+	order []int32
+	ok    bool
+}
+
+func (z settled) Settle(place.Config) ([]int32, bool, error) { return z.order, z.ok, nil }
+func (settled) Drop()                                        {}
+
+// PivotedTriangles runs on the first GPU.
+func (p *Place) PivotedTriangles(c place.Config, a, z, u num.Mat) (rows, cols []int64, begun place.Triangular, err error) {
+	return p.factors(c, a, z, u, func(g GPU, in, out []num.Mat) ([]int64, []int64, place.Triangular, error) {
+		return g.PivotedTriangles(c, in[0], out[0], out[1])
+	})
 }
 
 // Gather runs on the first GPU.
@@ -300,9 +321,13 @@ func (p *Place) Part(c place.Config, a, lower, upper num.Mat) error {
 }
 
 // NotSmall runs on the first GPU.
-func (p *Place) NotSmall(c place.Config, a num.Mat, bound float64) (count int, err error) {
+func (p *Place) NotSmall(c place.Config, a num.Mat, bound float64, tally *num.Array) (count int, err error) {
 	err = p.first(c, []num.Mat{a}, nil, func(g GPU, in, _ []num.Mat) (err error) {
-		count, err = g.NotSmall(c, in[0], bound)
+		t, err := tallyOf(c.Ctx, tally, 0)
+		if err != nil {
+			return err
+		}
+		count, err = g.NotSmall(c, in[0], bound, t)
 		return err
 	})
 	return count, err

@@ -66,7 +66,7 @@ func TestSpread(t *testing.T) {
 					x, y = must(a.T().Clone().On(device)).T(), must(b.T().Clone().On(device)).T()
 				}
 				g := partOf[place.Factors](x.View().Arr)
-				rows, cols, err := g.Spread(place.Config{}, x.View(), y.View())
+				rows, cols, err := g.Spread(place.Config{}, x.View(), y.View(), true)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -86,7 +86,7 @@ func TestSpread(t *testing.T) {
 			far.Set(i, i, must(ParseScalar(MP(30), "1e400")))
 		}
 		x := must(far.On("cuda:0,1"))
-		if rows, cols, err := partOf[place.Factors](x.View().Arr).Spread(place.Config{}, x.View(), x.View()); err != nil || !math.IsInf(rows, 1) || !math.IsInf(cols, 1) {
+		if rows, cols, err := partOf[place.Factors](x.View().Arr).Spread(place.Config{}, x.View(), x.View(), true); err != nil || !math.IsInf(rows, 1) || !math.IsInf(cols, 1) {
 			t.Errorf("numbers beyond 2^1000: %g, %g, %v", rows, cols, err)
 		}
 	})

@@ -96,6 +96,8 @@ class Compiler:
             sys.exit(f"{source.name}: NVRTC failed")
         ptx = self.text(program, "PTX")
         self.lib.nvrtcDestroyProgram(ctypes.byref(program))
+        if "st.async" in ptx:  # which PTX 8.1 has, of CUDA 12.1
+            ptx = ptx.replace(".version 8.0", ".version 8.1")
         return squeezed(ptx)
 
 

@@ -21,12 +21,16 @@ static __device__ __forceinline__ void copyNumber(const target &z, int i, int j,
 		((u64 *)z.a.plane[0])[to * a.limbs + k] = ((const u64 *)a.plane[0])[from * a.limbs + k];
 }
 
-// parted copies what lies below the diagonal to one matrix, and the rest to another one.
+// parted copies what lies below the diagonal to one matrix, and the rest to another one, with zeros
+// elsewhere.
 extern "C" __global__ void __launch_bounds__(THREADS) parted(const __grid_constant__ parting p)
 {
 	for (int j = blockIdx.y; j < p.a.k; j += gridDim.y)
-		for (int i = blockIdx.x * THREADS + threadIdx.x; i < p.a.n; i += gridDim.x * THREADS)
+		for (int i = blockIdx.x * THREADS + threadIdx.x; i < p.a.n; i += gridDim.x * THREADS) {
 			copyNumber(i > j ? p.lower : p.upper, i, j, p.a.a, p.a.off + i * p.a.rs + j * p.a.cs);
+			const target &z = i > j ? p.upper : p.lower;
+			((u8 *)z.a.plane[2])[z.off + i * z.rs + j * z.cs] = 0;
+		}
 }
 
 // notSmall counts the finite numbers below the diagonal whose leading bits are above a bound that

@@ -11,6 +11,7 @@ struct elimination {
 	u64 corner;      // double: of the panel, width x width by columns: see rightFactor
 	u64 upper;       // double: U^-1 of the step, by rows
 	u64 left, right; // double: the panel's factors, N x width by columns, width x N by rows
+	u64 ahead;       // double: of the next step's columns, CANDIDATES rows; null: see nextPivots
 	u64 status;      // u32
 	int n, first;    // N, the first column of the step
 	int columns;     // of F, a multiple of BLOCK: N but for triangles of tall matrices

@@ -111,16 +111,6 @@ struct shortRows {
 	int chosen[SHARE];     // the step's column of which it is the pivot; -1: none yet, -2: no row
 };
 
-// shortKey orders rows as keyOf does, by 32 bits of the significand.
-static __device__ __forceinline__ u64 shortKey(double x, int top)
-{
-	u64 bits = (u64)__double_as_longlong(x) << 1 >> 1;
-	if (bits == 0)
-		return 1;
-	int e = (int)(bits >> 52) - 1023 + top;
-	return (u64)(u32)(min(max(e, -(1 << 22)), 1 << 22) + (1 << 23)) << 32 | (u32)(bits >> 20);
-}
-
 // shortColumn finds the pivot of a part's column, the first of W columns that are left, which goes,
 // as the others move to the left. Warps show their best rows before they know which of them is the
 // pivot's, so that they meet once. Columns in turn have two places for them.
@@ -238,9 +228,7 @@ extern "C" __global__ void __launch_bounds__(ROWS / SHARE, 1) shortPivots(const 
 		int place = i * blockDim.x + threadIdx.x;
 		r.chosen[i] = place < g.n - g.first ? -1 : -2;
 		int at = r.chosen[i] == -1 ? rows[place] : 0;
-		i64 top = r.chosen[i] == -1 && at < p.n ? ((const i64 *)p.tops)[at] : 0;
-		const i64 most = (1 << 22) + (1 << 12); // keys of more do not differ
-		r.top[i] = (int)(top < -most ? -most : top > most ? most : top);
+		r.top[i] = r.chosen[i] == -1 && at < p.n ? shortTop(((const i64 *)p.tops)[at]) : 0;
 		f[i] = (const double *)g.f + at + (i64)g.first * g.n;
 	}
 #pragma unroll 1

@@ -28,6 +28,23 @@ static __device__ __forceinline__ u64 keyOf(double x, i64 top)
 	return (u64)e << 33 | bits << 12 >> 31;
 }
 
+// shortKey orders rows as keyOf does, by 32 bits of the significand.
+static __device__ __forceinline__ u64 shortKey(double x, int top)
+{
+	u64 bits = (u64)__double_as_longlong(x) << 1 >> 1;
+	if (bits == 0)
+		return 1;
+	int e = (int)(bits >> 52) - 1023 + top;
+	return (u64)(u32)(min(max(e, -(1 << 22)), 1 << 22) + (1 << 23)) << 32 | (u32)(bits >> 20);
+}
+
+// shortTop returns an exponent for shortKey: keys of more do not differ.
+static __device__ __forceinline__ int shortTop(i64 top)
+{
+	const i64 most = (1 << 22) + (1 << 12);
+	return (int)(top < -most ? -most : top > most ? most : top);
+}
+
 // largestOfWarp returns the largest number of a warp's threads.
 static __device__ __forceinline__ u64 largestOfWarp(u64 x)
 {

@@ -27,8 +27,8 @@
 #include "../common/report.cuh"
 #include "elimination.cuh"
 #include "node.cuh"
+#include "step.cuh"
 #include "tensor.cuh"
-#include "update.cuh"
 
 #define NODE 256
 
@@ -387,38 +387,29 @@ static __device__ __forceinline__ void leftStrip(const elimination &g, int i0, d
 		}
 }
 
+// copyAhead copies what the candidates of the next step have in its columns: see nextPivots.
+static __device__ __forceinline__ void copyAhead(const elimination &g, int block)
+{
+	int first = g.first + BLOCK;
+	for (int e = block * THREADS + threadIdx.x; e < CANDIDATES * BLOCK; e += gridDim.x * THREADS) {
+		int row = ((const int *)g.order)[min(first + e % CANDIDATES, g.n - 1)];
+		((double *)g.ahead)[e] = ((const double *)g.f)[row + (i64)(first + e / CANDIDATES) * g.n];
+	}
+}
+
 // stepFactors makes the factors of a step: blocks (b, 0) the right one, of columns from begin on as
-// many as other blocks have, blocks (b, 1) the left one.
+// many as other blocks have, blocks (b, 1) the left one. Blocks (b, 2), if there are any, copy what
+// nextPivots begins with.
 extern "C" __global__ void __launch_bounds__(THREADS) stepFactors(const __grid_constant__ elimination g, int begin, int end)
 {
 	extern __shared__ __align__(16) double shared[];
 	int at = blockIdx.x * STRIP, step = (g.first - g.panel) / BLOCK;
-	if (blockIdx.y)
+	if (blockIdx.y == 2)
+		copyAhead(g, blockIdx.x);
+	else if (blockIdx.y)
 		leftStrip(g, at, shared);
 	else if (begin + at < end)
 		rightStrip(g, begin + at, step, step + 1, shared);
-}
-
-// eliminationTiles are those of columns begin to end but for skipped ones from column skip on.
-template <int WIDE> struct eliminationTiles {
-	int n, begin, end, skip, skipped;
-
-	__device__ __forceinline__ int count() const { return (n + TALL - 1) / TALL * ((end - begin - skipped + WIDE - 1) / WIDE); }
-	__device__ __forceinline__ void at(int tile, int &i0, int &j0) const
-	{
-		int rows = (n + TALL - 1) / TALL;
-		i0 = tile % rows * TALL;
-		j0 = begin + tile / rows * WIDE;
-		j0 = j0 < skip ? j0 : j0 + skipped;
-	}
-};
-
-// updateColumns adds the product of the factors of depth columns from column from on to F, of which
-// these columns and their pivot rows count as 0.
-template <int T, int WIDE> static __device__ __forceinline__ void updateColumns(const elimination &g, int from, int depth, int begin, int end, int skip, int skipped, double *shared)
-{
-	rankUpdate r = {(double *)g.f, (const double *)g.left, (const double *)g.right, (const int *)g.slot, g.n, from, depth, from - g.panel};
-	update<T, WIDE, false>(r, eliminationTiles<WIDE>{g.n, begin, end, skip, skipped}, end, shared);
 }
 
 // stepUpdate updates few columns, or by the factors of a step.
@@ -448,54 +439,76 @@ extern "C" __global__ void __launch_bounds__(THREADS) unscrambled(const __grid_c
 	((double *)to)[i * rs + (j - j0) * cs] = x;
 }
 
-struct triangles {
-	u64 lower, upper; // double
-	i64 lowerRS, lowerCS, upperRS, upperCS;
-	int n, rows; // n x n from an elimination of as many rows
-};
-
-// Rows or columns beside those of a step that a block of triangularInverses stores.
-#define BESIDE (THREADS / BLOCK)
-
-// storeTriangles stores what a panel makes of the inverses of the triangles of P F = L U, row j of
-// P F being row order[j] of F, where both are zeros: blocks (b, 0, t) rows of L^-1, which the right
-// factor of step t has before the step's columns, as F's have the rows of the inverse so far;
-// blocks (b, 1, t) columns of U^-1, which the left factor has in the pivot rows, those of steps
-// before included.
-static __device__ __forceinline__ void storeTriangles(const elimination &g, const triangles &t, int bx, int by, int bz)
-{
-	const int *order = (const int *)g.order;
-	int h = bz * BLOCK + (by ? threadIdx.x / BESIDE : threadIdx.x % BLOCK);
-	int j = bx * BESIDE + (by ? threadIdx.x % BESIDE : threadIdx.x / BLOCK), k = g.panel + h;
-	if (k >= t.n || j > k)
-		return;
-	int row = order[j];
-	if (row >= t.rows) { // of a pivot 0
-		atomicOr((u32 *)g.status, SINGULAR);
-		return;
-	}
-	double x = by ? ((const double *)g.left)[h * (i64)g.n + row] : j == k ? 1 : ((const double *)g.right)[h * (i64)g.n + j];
-	if (!finite(x))
-		atomicOr((u32 *)g.status, NOT_FINITE);
-	if (by)
-		((double *)t.upper)[j * t.upperRS + k * t.upperCS] = x;
-	else
-		((double *)t.lower)[k * t.lowerRS + j * t.lowerCS] = x;
-}
-
 extern "C" __global__ void __launch_bounds__(THREADS) triangularInverses(const __grid_constant__ elimination g, const __grid_constant__ triangles t)
 {
 	storeTriangles(g, t, blockIdx.x, blockIdx.y, blockIdx.z);
 }
 
-// stepTriangles is stepUpdate of columns begin to end, by its first blocks, a tile each, and
-// triangularInverses of a panel of one step by the others.
-extern "C" __global__ void __launch_bounds__(THREADS, 2) stepTriangles(const __grid_constant__ elimination g, int begin, int end, const __grid_constant__ triangles t)
+// What the first block of nextPivots needs.
+struct aheadMemory {
+	double a[BLOCK * CANDIDATE_PITCH]; // of pickMemory
+	double left[BLOCK * CANDIDATES];   // the candidates' rows of the left factor, by columns
+};
+
+// updateAhead updates the candidates of a step in its columns by the factors of the step before: a
+// warp has 8 columns.
+static __device__ __forceinline__ void updateAhead(const elimination &g, aheadMemory &shared)
+{
+	int lane = threadIdx.x % 32, k0 = lane % 4, j = threadIdx.x / 32 * 8;
+	const double *right = (const double *)g.right + (i64)k0 * g.n + g.first + j + lane / 4;
+	double b[BLOCK / 4], next[CANDIDATES * BLOCK / THREADS];
+#pragma unroll
+	for (int c = 0; c < CANDIDATES * BLOCK / THREADS; c++) {
+		int e = c * THREADS + threadIdx.x, row = ((const int *)g.order)[min(g.first + e % CANDIDATES, g.n - 1)];
+		next[c] = ((const double *)g.left)[row + (i64)(e / CANDIDATES) * g.n];
+	}
+#pragma unroll
+	for (int k = 0; k < BLOCK / 4; k++)
+		b[k] = right[(i64)(4 * k) * g.n];
+#pragma unroll
+	for (int c = 0; c < CANDIDATES * BLOCK / THREADS; c++) {
+		int e = c * THREADS + threadIdx.x;
+		shared.left[swizzled<CANDIDATES>(e / CANDIDATES, e % CANDIDATES)] = next[c];
+	}
+	__syncthreads();
+	j += 2 * k0;
+	const double *old = (const double *)g.ahead + j * CANDIDATES;
+	double *to = shared.a + j * CANDIDATE_PITCH;
+#pragma unroll 3
+	for (int i = lane / 4; i < CANDIDATES; i += 16) {
+		double2 c = {old[i], old[CANDIDATES + i]}, below = {old[i + 8], old[CANDIDATES + i + 8]};
+#pragma unroll
+		for (int k = 0; k < BLOCK / 4; k++)
+			multiplyAdd64(c, below, shared.left[swizzled<CANDIDATES>(4 * k + k0, i)], shared.left[swizzled<CANDIDATES>(4 * k + k0, i + 8)], b[k]);
+		to[i] = c.x;
+		to[CANDIDATE_PITCH + i] = c.y;
+		to[i + 8] = below.x;
+		to[CANDIDATE_PITCH + i + 8] = below.y;
+	}
+}
+
+static_assert(THREADS / 32 * 8 == BLOCK && CANDIDATES % 16 == 0, "warps of updateAhead");
+
+// nextPivots is stepUpdate and, if t has rows, triangularInverses for the step before g's, and if
+// there is a copy of candidates narrowPivots for that of g, at the same time: the first block
+// brings the copy up to date, since others may have updated F.
+extern "C" __global__ void __launch_bounds__(THREADS, 1) nextPivots(const __grid_constant__ elimination g, int begin, int end, const __grid_constant__ triangles t)
 {
 	extern __shared__ __align__(16) double shared[];
-	int tiles = eliminationTiles<64>{g.n, begin, end, end, 0}.count(), other = blockIdx.x - tiles;
+	if (blockIdx.x == 0) {
+		if (!g.ahead)
+			return;
+		updateAhead(g, *(aheadMemory *)shared);
+		__syncthreads();
+		pickRows(g, *(pickMemory *)shared);
+		return;
+	}
+	elimination last = g;
+	last.first -= BLOCK;
+	last.panel -= BLOCK;
+	int tiles = eliminationTiles<64>{g.n, begin, end, end, 0, 1}.count(), other = blockIdx.x - tiles;
 	if (other < 0)
-		updateColumns<4, 64>(g, g.first, BLOCK, begin, end, end, 0, shared);
+		updateColumns<4, 64>(last, last.first, BLOCK, begin, end, end, 0, shared, 1);
 	else
-		storeTriangles(g, t, other / 2, other % 2, 0);
+		storeTriangles(last, t, other / 2, other % 2, 0);
 }

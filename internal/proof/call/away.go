@@ -146,12 +146,12 @@ func (away) rowSums(s *Run, m num.Mat) ([]int64, error) {
 	return x[0].Sums(), nil
 }
 
-func (away) spread(s *Run, a, b num.Mat, _ bool) (byRows, byColumns float64, err error) {
+func (away) spread(s *Run, a, b num.Mat, columns bool) (byRows, byColumns float64, err error) {
 	factors, err := part[place.Factors](s)
 	if err != nil {
 		return 0, 0, err
 	}
-	return factors.Spread(s.Config(), a, b)
+	return factors.Spread(s.Config(), a, b, columns)
 }
 
 func (away) symmetricNorm(s *Run, m num.Mat) (*big.Float, error) {

@@ -89,10 +89,13 @@ func (x extentThere) sums(exps []int64) *big.Float {
 	return bound.ScaledUp(bound.Upper().SetFloat64(largest), max(top, math.MinInt32))
 }
 
-// Vectors returns nil if there is a row of zeros, which has no exponent.
-func (x extentThere) Vectors() *residue.Vectors {
-	if len(x.of.Top) == 0 || slices.Min(x.of.Top) <= NoNumber {
+func (x extentThere) Vectors() *residue.Vectors { return VectorsOf(x.of) }
+
+// VectorsOf returns bounds for products from the bounds x of the rows of a matrix, which share the
+// exponents. It returns nil if there is a row of zeros, which has no exponent.
+func VectorsOf(x place.Extents) *residue.Vectors {
+	if len(x.Top) == 0 || slices.Min(x.Top) <= NoNumber {
 		return nil
 	}
-	return &residue.Vectors{Top: x.of.Top, Norm: slices.Max(x.of.Norm), Width: x.of.Width}
+	return &residue.Vectors{Top: x.Top, Norm: slices.Max(x.Norm), Width: x.Width}
 }

@@ -89,12 +89,12 @@ func (s *Run) InverseRoot(a, x num.Mat) (exps []int64, begun place.Seed, err err
 }
 
 // Triangles is place.Determinant.Triangles at the run's place.
-func (s *Run) Triangles(a, z, u num.Mat) (rows, cols []int64, order []int32, ok bool, err error) {
+func (s *Run) Triangles(a, z, u num.Mat, attempt int) (rows, cols []int64, begun place.Triangular, err error) {
 	determinant, err := part[place.Determinant](s)
 	if err != nil {
-		return nil, nil, nil, false, err
+		return nil, nil, nil, err
 	}
-	return determinant.Triangles(s.Config(), a, z, u)
+	return determinant.Triangles(s.Config(), a, z, u, attempt)
 }
 
 // Gather is place.Determinant.Gather at the run's place.
@@ -107,19 +107,19 @@ func (s *Run) Gather(x num.Mat, order []int32, z num.Mat) error {
 }
 
 // PivotedTriangles is place.Splitting.PivotedTriangles at the run's place.
-func (s *Run) PivotedTriangles(a, z, u num.Mat) (rows, cols []int64, order []int32, ok bool, err error) {
+func (s *Run) PivotedTriangles(a, z, u num.Mat) (rows, cols []int64, begun place.Triangular, err error) {
 	splitting, err := part[place.Splitting](s)
 	if err != nil {
-		return nil, nil, nil, false, err
+		return nil, nil, nil, err
 	}
 	return splitting.PivotedTriangles(s.Config(), a, z, u)
 }
 
 // NotSmall is place.Splitting.NotSmall at the run's place.
-func (s *Run) NotSmall(a num.Mat, bound float64) (count int, err error) {
+func (s *Run) NotSmall(a num.Mat, bound float64, tally *num.Array) (count int, err error) {
 	splitting, err := part[place.Splitting](s)
 	if err != nil {
 		return 0, err
 	}
-	return splitting.NotSmall(s.Config(), a, bound)
+	return splitting.NotSmall(s.Config(), a, bound, tally)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 
 	"github.com/halfulp/halfulp/internal/bigfun"
 	"github.com/halfulp/halfulp/internal/num"
@@ -40,6 +41,10 @@ type nearUnit struct {
 	sizeZ   *big.Float
 	sizeU   *big.Float
 	rho     *big.Float // ‖E‖ ≤ rho; nil if nothing is known
+	pivots  num.Mat    // the diagonal of U, on the host
+	// bounds of the columns of F, the rows of Z and the columns of U for products; nil if not known
+	ofF, ofZ, ofU *residue.Vectors
+	ends, flipped num.Mat // copies of the diagonal and of the transpose of the last E'
 }
 
 // LeastTraces is the least order of matrices whose determinants are computed from traces where they
@@ -93,7 +98,7 @@ func Traced(s *call.Run, a num.Mat, places int) (*seed.Determinant, error) {
 		if _, step := traceCost(gain, places); !first || !step {
 			return t.determinant(e, f, h, places)
 		}
-		s.Drop(e)
+		s.Drop(e, t.ends, t.flipped)
 	}
 	return nil, nil
 }
@@ -140,42 +145,76 @@ func newNearUnit(s *call.Run, a num.Mat, most int) (*nearUnit, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, cols, order, ok, err := s.Triangles(a, z, u)
-	if err != nil || !ok {
-		return nil, err
-	}
 	if err := s.NewTally(); err != nil {
 		return nil, err
 	}
 	s.Stats.Rounds = 1
-	t := &nearUnit{s: s, by: scale.Scaling{Rows: rows, Cols: cols}}
-	if t.odd, ok = Parity(order); !ok {
+	t := &nearUnit{s: s, z: z, u: u}
+	ok := false
+	for attempt := 0; !ok; attempt++ {
+		rows, cols, begun, err := s.Triangles(a, z, u, attempt)
+		if err != nil || begun == nil {
+			return nil, err
+		}
+		t.by = scale.Scaling{Rows: rows, Cols: cols}
+		if ok, err = t.take(a, most, begun, attempt == 0); err != nil {
+			return nil, err
+		}
+	}
+	if t.f.Arr == nil {
 		return nil, nil
 	}
-	f, err := s.Scaled(a, t.by, most)
-	if err != nil || f.Arr == nil {
-		return nil, err
-	}
-	if t.f, err = s.Room(f.Format(), n, n); err != nil {
-		return nil, err
-	}
-	if err := s.Gather(f, order, t.f); err != nil {
-		return nil, err
-	}
-	s.Drop(f)
-	t.z, t.u = z, u
-	if t.one, err = s.Identity(n); err != nil {
-		return nil, err
-	}
-	found, err := sizes(s, t.f.T(), t.u, t.z)
+	pivots, err := diagonalThere(s, t.u)
 	if err != nil {
 		return nil, err
 	}
+	found, err := sizes(s, t.f.T(), t.u, t.z, t.u.T())
+	if err != nil {
+		return nil, err
+	}
+	if t.pivots, err = here(s, pivots); err != nil {
+		return nil, err
+	}
 	t.sizeF, t.cols, t.sizeU, t.sizeZ, t.rows = found[0].norm, found[0].rows, found[1].norm, found[2].norm, found[2].rows
+	t.ofF, t.ofZ, t.ofU = found[0].vectors, found[2].vectors, found[3].vectors
 	if t.amp().MantExp(nil) > hopeless {
 		return nil, nil
 	}
 	return t, nil
+}
+
+// take makes the rows of F those of the factors. It reports whether the factors are ok. F is the
+// zero value if they cannot be used, or if entries of A have more than most bits. What does not
+// depend on the order of the rows is queued while the place computes the factors.
+func (t *nearUnit) take(a num.Mat, most int, begun place.Triangular, first bool) (ok bool, err error) {
+	s, n := t.s, a.Rows
+	defer func() {
+		if begun != nil {
+			begun.Drop()
+		}
+	}()
+	f, err := s.Scaled(a, t.by, most)
+	if err != nil || f.Arr == nil {
+		return true, err
+	}
+	defer s.Drop(f)
+	if first {
+		if t.one, err = s.Identity(n); err != nil {
+			return false, err
+		}
+	}
+	order, ok, err := begun.Settle(s.Config())
+	begun = nil
+	if err != nil || !ok {
+		return false, err
+	}
+	if t.odd, ok = Parity(order); !ok {
+		return true, nil
+	}
+	if t.f, err = s.Room(f.Format(), n, n); err != nil {
+		return false, err
+	}
+	return true, s.Gather(f, order, t.f)
 }
 
 // hopeless is log2 of the ‖Z‖ ‖F‖ ‖U‖ beyond which float64 factors are useless.
@@ -208,8 +247,9 @@ func Parity(order []int32) (odd, ok bool) {
 // A size holds a bound of the Frobenius norm of a matrix, and for each row the exponent of a bound
 // of its sum of magnitudes.
 type size struct {
-	norm *big.Float
-	rows []int64
+	norm    *big.Float
+	rows    []int64
+	vectors *residue.Vectors // of the rows, for products
 }
 
 // sizes returns the sizes of matrices at the run's place. It waits for the place once.
@@ -223,6 +263,10 @@ func sizes(s *call.Run, list ...num.Mat) (found []size, err error) {
 
 // sizeIn returns the size of a matrix from the bounds x of its rows.
 func sizeIn(x place.Extents) size {
+	vectors := call.VectorsOf(x)
+	if vectors != nil {
+		vectors.Top = slices.Clone(vectors.Top)
+	}
 	// Σ_j |m_ij|² ≤ 2^top Σ_j |m_ij|
 	squares := make([]int64, len(x.Top))
 	for i, top := range x.Top {
@@ -233,7 +277,7 @@ func sizeIn(x place.Extents) size {
 		}
 	}
 	// A size must not be 0, as its logarithm is taken.
-	return size{bound.Largest([]*big.Float{rootUp(call.SumUp(x.Norm, squares)), bound.Exp2(-bound.MaxBits)}), x.Top}
+	return size{bound.Largest([]*big.Float{rootUp(call.SumUp(x.Norm, squares)), bound.Exp2(-bound.MaxBits)}), x.Top, vectors}
 }
 
 // frexp is math.Frexp for a positive number, with less work where it is normal.
@@ -278,7 +322,7 @@ func (t *nearUnit) residue(places int) (*nearResidue, error) {
 	if r.w, err = t.s.Room(num.Precision(uint(width)), n, n); err != nil {
 		return nil, err
 	}
-	b := &residue.Bound{Rows: t.rows, Cols: t.cols, Within: int64(width)}
+	b := t.s.Known(&residue.Bound{Rows: t.rows, Cols: t.cols, Within: int64(width)}, t.ofZ, t.ofF)
 	if err := t.s.GemmWithin(1, t.z, t.f, 0, num.Mat{}, r.w, b); err != nil {
 		return nil, err
 	}
@@ -315,6 +359,22 @@ func (r *nearResidue) bound(m int) *residue.Bound {
 	return b
 }
 
+// vectors returns bounds of the rows of W', whose entries are at most 2^(rows_i + cols_j) beside
+// their errors, which the bounds of the exponents by one more contain.
+func (r *nearResidue) vectors() *residue.Vectors {
+	rows, cols := r.t.rows, r.t.cols
+	most := slices.Max(cols)
+	if slices.Min(rows) <= call.NoNumber || most <= call.NoNumber {
+		return nil
+	}
+	sum, _ := bound.Upper().SetMantExp(call.SumUp(nil, cols), int(-most)).Float64()
+	v := &residue.Vectors{Top: make([]int64, len(rows)), Norm: min(sum*(1+0x1p-50), float64(len(cols)))}
+	for i, row := range rows {
+		v.Top[i] = row + most + 1
+	}
+	return v
+}
+
 // learn returns h for an E' whose norm is at most size, and sets rho to size + h.
 func (r *nearResidue) learn(size *big.Float) (h *big.Float) {
 	order := bits.Len(uint(r.t.f.Rows))
@@ -327,7 +387,7 @@ func (r *nearResidue) learn(size *big.Float) (h *big.Float) {
 }
 
 // errorMatrix returns E' with an error of about 2^-places, a bound size of its norm, and the bound
-// h of its error.
+// h of its error. It leaves copies of the diagonal and of the transpose of E' at the place.
 func (t *nearUnit) errorMatrix(places int) (e num.Mat, size, h *big.Float, err error) {
 	n := t.f.Rows
 	r, err := t.residue(places)
@@ -337,10 +397,19 @@ func (t *nearUnit) errorMatrix(places int) (e num.Mat, size, h *big.Float, err e
 	if e, err = t.s.Room(num.Precision(uint(r.bits)), n, n); err != nil {
 		return num.Mat{}, nil, nil, err
 	}
-	if err := t.s.GemmWithin(1, r.w, t.u, -1, t.one, e, r.bound(n)); err != nil {
+	if err := t.s.GemmWithin(1, r.w, t.u, -1, t.one, e, t.s.Known(r.bound(n), r.vectors(), t.ofU)); err != nil {
 		return num.Mat{}, nil, nil, err
 	}
 	t.s.Drop(r.w)
+	if t.ends, err = diagonalThere(t.s, e); err != nil {
+		return num.Mat{}, nil, nil, err
+	}
+	if t.flipped, err = t.s.Room(e.Format(), n, n); err != nil {
+		return num.Mat{}, nil, nil, err
+	}
+	if err := t.s.CopyNumbers(t.flipped, e.T()); err != nil {
+		return num.Mat{}, nil, nil, err
+	}
 	found, err := sizes(t.s, e)
 	if err != nil {
 		return num.Mat{}, nil, nil, err
@@ -421,10 +490,18 @@ func (t *nearUnit) step(places int) error {
 	square := bound.Upper().Mul(t.rho, t.rho)
 	rho := bound.Upper().Add(h, bound.Upper().Mul(square, bound.Upper().Add(big.NewFloat(3), t.rho)))
 	t.rho = rho.Add(rho, bound.Upper().Mul(amp, bound.Exp2(3-prec)))
-	if found, err = sizes(s, t.u, t.z); err != nil {
+	pivots, err := diagonalThere(s, t.u)
+	if err != nil {
+		return err
+	}
+	if found, err = sizes(s, t.u, t.z, t.u.T()); err != nil {
+		return err
+	}
+	if t.pivots, err = here(s, pivots); err != nil {
 		return err
 	}
 	t.sizeU, t.sizeZ, t.rows = found[0].norm, found[1].norm, found[1].rows
+	t.ofZ, t.ofU = found[1].vectors, found[2].vectors
 	return nil
 }
 
@@ -463,12 +540,8 @@ func plus(s *call.Run, x, d num.Mat, prec int) (num.Mat, error) {
 func (t *nearUnit) determinant(e num.Mat, f, h *big.Float, places int) (*seed.Determinant, error) {
 	s, n := t.s, t.f.Rows
 	prec := uint(places + 128)
-	pivots, err := diagonal(s, t.u)
-	if err != nil {
-		return nil, err
-	}
 	s.Drop(t.f, t.z, t.u)
-	ends, err := diagonal(s, e)
+	ends, err := here(s, t.ends)
 	if err != nil {
 		return nil, err
 	}
@@ -504,11 +577,13 @@ func (t *nearUnit) determinant(e num.Mat, f, h *big.Float, places int) (*seed.De
 	gain, size := gainOf(f), bits.Len(uint(n))
 	m := powers(gain, places)
 	p, pk, dk := e, f, bound.Upper() // P_k
-	var flipped num.Mat
+	flipped := t.flipped
 	for k := 1; ; k++ {
-		s.Drop(flipped)
-		if flipped, err = transposed(s, p); err != nil {
-			return nil, err
+		if k > 1 {
+			s.Drop(flipped)
+			if flipped, err = transposed(s, p); err != nil {
+				return nil, err
+			}
 		}
 		if err := add(2*k, p, flipped, mul(dk, pk, bound.Exp2(1))); err != nil {
 			return nil, err
@@ -551,7 +626,7 @@ func (t *nearUnit) determinant(e num.Mat, f, h *big.Float, places int) (*seed.De
 		rest = mul(rest, f)
 	}
 	lost.Add(lost, rest)
-	product := columnProduct(pivots, prec)
+	product := columnProduct(t.pivots, prec)
 	if product.Sign() == 0 {
 		return nil, nil
 	}
@@ -567,16 +642,21 @@ func (t *nearUnit) determinant(e num.Mat, f, h *big.Float, places int) (*seed.De
 	return d, nil
 }
 
-// diagonal returns the diagonal of a square matrix in MP or Float64, on the host.
-func diagonal(s *call.Run, m num.Mat) (num.Mat, error) {
+// diagonalThere returns a copy in MP of the diagonal of a square matrix in MP or Float64.
+func diagonalThere(s *call.Run, m num.Mat) (num.Mat, error) {
 	v := m
 	v.RS, v.CS, v.Cols = v.RS+v.CS, 0, 1
-	z, err := shifted(s, v, num.Precision(uint(m.Format().Bits())))
+	z, err := s.Room(num.Precision(uint(m.Format().Bits())), v.Rows, 1)
 	if err != nil {
 		return num.Mat{}, err
 	}
-	defer s.Drop(z)
-	return place.On(nil, z)
+	return z, s.CopyNumbers(z, v)
+}
+
+// here returns a copy of a matrix on the host, and releases the matrix.
+func here(s *call.Run, m num.Mat) (num.Mat, error) {
+	defer s.Drop(m)
+	return place.On(nil, m)
 }
 
 // transposed returns a copy of the transpose of a matrix in MP.

@@ -18,6 +18,9 @@ import (
 type Improvement struct {
 	Gain int // ‖E‖ ≤ 2^-gain, proved; 0 if nothing is known
 	Amp  int // products of the factors' magnitudes are at most 2^amp: a guess before the first E
+	// Least, if not 0, is the least number of bits of an enclosure: it may have fewer bits than
+	// requested if it then takes fewer products.
+	Least int
 }
 
 func (t *Improvement) known() *Improvement { return t }
@@ -67,7 +70,7 @@ func Improved(s *call.Run, t Improving, bits int) (*ziv.Enclosure, error) {
 		}
 		if next == bits && order(at.Gain, bits+3) <= 4 {
 			s.Work.Guessed = false
-			return t.finish(bits, width, v, e, h)
+			return t.finish(at.fewer(bits), width, v, e, h)
 		}
 		if at.Gain >= next { // the seed is better than expected
 			s.Drop(v, e)
@@ -91,6 +94,17 @@ func smallest(inverse num.Mat) int {
 		most = max(most, scale.Exponent(m.Arr, m.At(i, i)))
 	}
 	return int(most)
+}
+
+// fewer returns the number of bits, at most the given number and at least Least, for which a
+// correction takes the fewest powers into account; see order.
+func (t *Improvement) fewer(bits int) int {
+	for k := 2; k <= 4 && t.Least > 0; k++ {
+		if most := k*t.Gain - 2*k - 2; most >= t.Least {
+			return min(bits, most)
+		}
+	}
+	return bits
 }
 
 // likelyGain returns the gain, or the likely gain of a seed before the first E.

@@ -244,10 +244,10 @@ func (t *LUNewton) errorMatrix(width, places int) (v, e num.Mat, h *big.Float, e
 
 // split returns the strictly block lower and the block upper triangle of a.
 func (t *LUNewton) split(a num.Mat) (lower, upper num.Mat, err error) {
-	if lower, err = t.S.Matrix(a.Format(), t.K, t.K); err != nil {
+	if lower, err = t.S.Room(a.Format(), t.K, t.K); err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
-	if upper, err = t.S.Matrix(a.Format(), t.K, t.K); err != nil {
+	if upper, err = t.S.Room(a.Format(), t.K, t.K); err != nil {
 		return num.Mat{}, num.Mat{}, err
 	}
 	if err := t.S.PartTriangles(a, lower, upper); err != nil {
@@ -273,7 +273,7 @@ func (t *LUNewton) split(a num.Mat) (lower, upper num.Mat, err error) {
 // in one matrix. A and B are block lower, C and D block upper triangular. The bounds of the
 // products are proved, or nil.
 func (t *LUNewton) products(a, b, c, d num.Mat, format num.Format, ofLower, ofUpper *residue.Bound) (num.Mat, error) {
-	z, err := t.S.Matrix(format, t.K, t.K)
+	z, err := t.S.Room(format, t.K, t.K)
 	if err != nil {
 		return num.Mat{}, err
 	}
@@ -459,6 +459,7 @@ func (t *LUNewton) step(_, e num.Mat, h *big.Float, next int) error {
 		return err
 	}
 	t.S.Drop(x, y)
+	t.sized = false
 	t.cond = float64(t.cond * 1.05)
 	lost.Add(lost, bound.Upper().SetMantExp(lost, 1))
 	if left != nil {
@@ -514,13 +515,23 @@ func (t *LUNewton) finish(bits, width int, leading, e num.Mat, h *big.Float) (*z
 			return nil, err
 		}
 	}
-	rows, err := t.S.RowSums(v)
+	rows := t.vSums
+	if rows == nil || m > k {
+		if rows, err = t.S.RowSums(v); err != nil {
+			return nil, err
+		}
+	}
+	list := []num.Mat{w.Slice(0, k, 0, k).T()}
+	if n > k {
+		list = append(list, w.Slice(0, k, k, n).T())
+	}
+	sizes, err := t.S.Measure(list...)
 	if err != nil {
 		return nil, err
 	}
-	cols, err := t.S.ColumnTops(w, call.None32)
-	if err != nil {
-		return nil, err
+	var cols []int64
+	for _, x := range sizes {
+		cols = append(cols, x.Tops(call.None32)...)
 	}
 	// The error of a correction may be half of the error of its rounding.
 	small := make([]int64, k)
@@ -543,11 +554,11 @@ func (t *LUNewton) finish(bits, width int, leading, e num.Mat, h *big.Float) (*z
 			return nil, err
 		}
 	}
-	if err := t.S.GemmOfTriangles('U', -1, x, w.Slice(0, k, 0, k), 0, num.Mat{}, dw.Slice(0, k, 0, k), [2]byte{'L', 0}, ofW(0, k)); err != nil {
+	if err := t.S.GemmOfTriangles('U', -1, x, w.Slice(0, k, 0, k), 0, num.Mat{}, dw.Slice(0, k, 0, k), [2]byte{'L', 0}, t.S.Known(ofW(0, k), t.small(false, 1-g), sizes[0].Vectors())); err != nil {
 		return nil, err
 	}
 	if n > k {
-		if err := t.S.GemmOfTriangles(0, -1, x, w.Slice(0, k, k, n), 0, num.Mat{}, dw.Slice(0, k, k, n), [2]byte{'L', 0}, ofW(k, n)); err != nil {
+		if err := t.S.GemmOfTriangles(0, -1, x, w.Slice(0, k, k, n), 0, num.Mat{}, dw.Slice(0, k, k, n), [2]byte{'L', 0}, t.S.Known(ofW(k, n), t.small(false, 1-g), sizes[1].Vectors())); err != nil {
 			return nil, err
 		}
 	}

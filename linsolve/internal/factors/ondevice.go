@@ -9,7 +9,6 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
-	"github.com/halfulp/halfulp/internal/proof/ziv"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -259,18 +258,16 @@ func change(s *call.Run, column num.Mat, blocks []int, f func(h num.Mat, i int))
 	return place.Copy(column, there)
 }
 
-// unitDiagonal sets the diagonal of a square matrix at the run's place to 1.
-func unitDiagonal(s *call.Run, a num.Mat) error {
-	n := a.Rows
-	ones := num.NewMat(num.Precision(24), n, 1)
-	for i := range n {
-		ziv.SetOne(ones, i, 0)
-	}
-	x, err := s.Upload(ones)
+// unitDiagonal sets the diagonal of a square matrix at the run's place to that of a unit matrix.
+func unitDiagonal(s *call.Run, a, one num.Mat) error {
+	x, err := s.Room(num.Precision(24), a.Rows, 1)
 	if err != nil {
 		return err
 	}
-	d, err := s.Matrix(num.Precision(24), n, 1)
+	if err := s.CopyNumbers(x, diagonalOf(one)); err != nil {
+		return err
+	}
+	d, err := s.Matrix(num.Precision(24), a.Rows, 1)
 	if err != nil {
 		return err
 	}

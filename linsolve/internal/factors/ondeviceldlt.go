@@ -126,10 +126,14 @@ func roundedRook(s *call.Run, z *LDLTFactors, e *ziv.Enclosure) (bool, error) {
 	if err := change(s, belowDiagonal(z.L), z.Blocks, func(h num.Mat, i int) { h.SetFloat64(i, 0, 0) }); err != nil {
 		return false, err
 	}
-	if count, err := s.NotSmall(z.L, RookBelow); err != nil || count > 0 {
+	if _, err := s.NotSmall(z.L, RookBelow, s.Tally); err != nil {
 		return false, err
 	}
-	if err := unitDiagonal(s, z.L); err != nil {
+	one, err := s.Identity(n)
+	if err != nil {
+		return false, err
+	}
+	if err := unitDiagonal(s, z.L, one); err != nil {
 		return false, err
 	}
 	left, err := s.Tallied()

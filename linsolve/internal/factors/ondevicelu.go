@@ -35,6 +35,7 @@ func LUOnDevice(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	}
 	terms := max(num.NewMat(f, 0, 0).Arr.Terms(), 1)
 	bits := f.Bits() + 4*(terms-1) + call.DeviceGuard
+	p.Least = bits - call.DeviceGuard + leastGuard
 	e, err := p.Enclosure(bits)
 	s.Stage("products")
 	if err != nil || e == nil {
@@ -49,7 +50,7 @@ func LUOnDevice(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 		z.L.Free()
 		return nil, err
 	}
-	ok, err := roundedLU(s, z, e)
+	ok, err := roundedLU(s, z, e, p.one)
 	if err != nil || !ok {
 		z.L.Free()
 		z.U.Free()
@@ -58,10 +59,16 @@ func LUOnDevice(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	return z, nil
 }
 
+// leastGuard is the least number of guard bits of an enclosure that takes fewer products with it.
+// An entry as large as the others of its row or column stays undecided with a probability of about
+// 2^(3-leastGuard), so that one of 10^6 entries does with about 10^-4, a guess. The host then
+// computes all factors, in a hundred times the time. Fewer bits save three products of order 1000.
+const leastGuard = 40
+
 // roundedLU rounds the factors. It reports whether all entries are decided and all entries of L
 // below its diagonal are proved to be below 1 - 2^-54 in magnitude, so that the pivots are
-// distinct.
-func roundedLU(s *call.Run, z *LUFactors, e *ziv.Enclosure) (bool, error) {
+// distinct. It needs a unit matrix.
+func roundedLU(s *call.Run, z *LUFactors, e *ziv.Enclosure, one num.Mat) (bool, error) {
 	m, k := z.L.Dims()
 	u := place.Sum{X: e.U.X, D: e.U.D, Bits: e.Bits, Errors: e.U.Err, Rows: e.U.Left, Cols: e.U.Right, Triangle: 'U', Tally: s.Tally}
 	if _, err := s.SumThere(u, z.U); err != nil {
@@ -74,10 +81,10 @@ func roundedLU(s *call.Run, z *LUFactors, e *ziv.Enclosure) (bool, error) {
 	if _, err := s.SumThere(l, above(z.L.T())); err != nil {
 		return false, err
 	}
-	if count, err := s.NotSmall(z.L, 1-0x1p-52); err != nil || count > 0 {
+	if _, err := s.NotSmall(z.L, 1-0x1p-52, s.Tally); err != nil {
 		return false, err
 	}
-	if err := unitDiagonal(s, z.L.Slice(0, k, 0, k)); err != nil {
+	if err := unitDiagonal(s, z.L.Slice(0, k, 0, k), one); err != nil {
 		return false, err
 	}
 	left, err := s.Tallied()
@@ -96,18 +103,17 @@ func pivotedThere(s *call.Run, a num.Mat, most int) (*Pivoted, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, cols, chosen, ok, err := s.PivotedTriangles(a.Slice(0, m, 0, k), x, y)
-	if err != nil || !ok {
+	rows, cols, begun, err := s.PivotedTriangles(a.Slice(0, m, 0, k), x, y)
+	if err != nil || begun == nil {
 		return nil, err
 	}
+	defer func() {
+		if begun != nil {
+			begun.Drop()
+		}
+	}()
+	// What does not depend on the order is queued while the place computes the triangles.
 	p := &Pivoted{LUNewton: &LUNewton{S: s, K: k, Blocks: ziv.Ones(k), By: scale.Scaling{Rows: make([]int64, m), Cols: append(cols, make([]int64, n-k)...)}}}
-	if p.Order, ok = exchanged(chosen, m); !ok {
-		return nil, nil
-	}
-	order := make([]int32, m)
-	for i, row := range p.Order {
-		order[i], p.By.Rows[i] = int32(row), rows[row]
-	}
 	f, err := s.Scaled(a, scale.Scaling{Rows: rows, Cols: p.By.Cols}, most)
 	if err != nil || f.Arr == nil {
 		return nil, err
@@ -115,22 +121,36 @@ func pivotedThere(s *call.Run, a num.Mat, most int) (*Pivoted, error) {
 	if p.F, err = s.Room(f.Format(), m, n); err != nil {
 		return nil, err
 	}
-	if err := s.Gather(f, order, p.F); err != nil {
-		return nil, err
-	}
-	s.Drop(f)
 	for _, m := range []struct{ to, of *num.Mat }{{&p.x, &x}, {&p.y, &y}} {
 		if *m.to, err = s.Scaled(*m.of, scale.Unscaled(k, k), most); err != nil || m.to.Arr == nil {
 			return nil, err
 		}
 		s.Drop(*m.of)
 	}
-	// Entries of L are at most 1 if rows are not scaled.
-	norm, _, err := s.Size(p.x)
-	if err != nil {
+	if p.one, err = s.Identity(k); err != nil {
 		return nil, err
 	}
-	p.Amp = norm + int(math.Ceil(seed.Log2(float64(k))/2)) + 1
+	chosen, ok, err := begun.Settle(s.Config())
+	begun = nil
+	if err != nil || !ok {
+		return nil, err
+	}
+	if p.Order, ok = exchanged(chosen, m); !ok {
+		return nil, nil
+	}
+	order := make([]int32, m)
+	for i, row := range p.Order {
+		order[i], p.By.Rows[i] = int32(row), rows[row]
+	}
+	if err := s.Gather(f, order, p.F); err != nil {
+		return nil, err
+	}
+	s.Drop(f)
+	if err := p.sizes(); err != nil {
+		return nil, err
+	}
+	// Entries of L are at most 1 if rows are not scaled.
+	p.Amp = p.normS + int(math.Ceil(seed.Log2(float64(k))/2)) + 1
 	return p, nil
 }
 

@@ -20,10 +20,13 @@ type luSizes struct {
 	normT, topT int  // the same for T
 	normW       int  // ‖S F‖∞, before and after every step
 	normV       int  // ‖V‖∞
+	sized       bool // the sizes of S and T are known
 	measured    bool // the sizes of F are known
 	off         int  // entries of V are in error by at most 2^off beside their rounding
 	// sizes of rows and columns, for the bounds of products
 	fRows, fCols, sRows, sCols, tRows, tCols, vRows, vCols *residue.Vectors
+	// exponents of bounds of the sums of magnitudes of rows of V
+	vSums []int64
 }
 
 // small returns the sizes of the rows, or columns, of a k x k matrix with ‖·‖∞ ≤ 2^top.
@@ -43,7 +46,7 @@ func (t *LUNewton) spread(v num.Mat) (int, error) {
 			return 0, err
 		}
 		t.normV, _ = x[0].Size()
-		t.vRows, t.vCols = x[0].Vectors(), x[1].Vectors()
+		t.vRows, t.vCols, t.vSums = x[0].Vectors(), x[1].Vectors(), x[0].Sums()
 	}
 	rows, err := t.S.RowSpread(t.x, v)
 	return call.SizeOf(float64((rows + t.cond) * (1 + 0x1p-50))), err
@@ -84,11 +87,23 @@ func (t *LUNewton) findCond() error {
 	return nil
 }
 
-// tolerance measures S, T and F. It returns the known bound of the entries of V, with the error
-// that V may have where it need not be correctly rounded; else nil. Errors δ of V beside its
-// rounding add S δ to E. If all |δ| ≤ 2^off, the norm of S δ is at most k ‖S‖ 2^off, which is at
-// most 2^(amp - width - 1).
+// tolerance returns the known bound of the entries of V, with the error that V may have where it
+// need not be correctly rounded; else nil. It measures S and T if they are not measured. Errors δ
+// of V beside its rounding add S δ to E. If all |δ| ≤ 2^off, the norm of S δ is at most k ‖S‖
+// 2^off, which is at most 2^(amp - width - 1).
 func (t *LUNewton) tolerance(width int) (*residue.Bound, error) {
+	if !t.sized {
+		if err := t.sizes(); err != nil {
+			return nil, err
+		}
+	}
+	top := t.normF + t.topT
+	t.off = min(t.Amp-width-1-bits.Len(uint(t.K))-t.normS, top-1)
+	return t.S.Known(uniform(t.S, t.K, top, top-t.off), t.fRows, t.tCols), nil
+}
+
+// sizes measures S, T and, the first time, F.
+func (t *LUNewton) sizes() error {
 	list := []num.Mat{t.x, t.x.T(), t.y, t.y.T()}
 	if !t.measured {
 		f := t.F.Slice(0, t.K, 0, t.K)
@@ -96,8 +111,9 @@ func (t *LUNewton) tolerance(width int) (*residue.Bound, error) {
 	}
 	x, err := t.S.Measure(list...)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	t.sized = true
 	t.normS, t.topS = x[0].Size()
 	t.normT, t.topT = x[2].Size()
 	t.sRows, t.sCols, t.tRows, t.tCols = x[0].Vectors(), x[1].Vectors(), x[2].Vectors(), x[3].Vectors()
@@ -106,9 +122,7 @@ func (t *LUNewton) tolerance(width int) (*residue.Bound, error) {
 		t.normF, t.topF = x[4].Size()
 		t.fRows, t.fCols = x[4].Vectors(), x[5].Vectors()
 	}
-	top := t.normF + t.topT
-	t.off = min(t.Amp-width-1-bits.Len(uint(t.K))-t.normS, top-1)
-	return t.S.Known(uniform(t.S, t.K, top, top-t.off), t.fRows, t.tCols), nil
+	return nil
 }
 
 // stepTolerances returns the known bounds of the entries of the products X S and T Y of a step,
