@@ -240,7 +240,7 @@ func (p *Place) Zeros(c place.Config, f num.Format, rows, cols int) (*num.Array,
 	if err := p.countable(rows, cols); err != nil {
 		return nil, err
 	}
-	return p.array(f, p.starts(rows, cols), func(g GPU, n int) (*num.Array, error) { return g.Zeros(c, f, n, 1) })
+	return p.array(f, p.starts(f, rows, cols), func(g GPU, n int) (*num.Array, error) { return g.Zeros(c, f, n, 1) })
 }
 
 func (p *Place) countable(rows, cols int) error {
