@@ -173,9 +173,7 @@ func (m *multiplication) resume() {
 			q, ok = machine(m.cfg.Check).With(&m.problem, f.moduli, f.widthL, f.widthR)
 		}
 		if wrong = !ok || q.Cost > keptBonus*m.plan.Cost; wrong {
-			m.foreseen.room.free()
-			m.foreseen = nil
-			m.stats.Products = 0
+			m.abandon()
 		} else {
 			m.plan = q
 		}
@@ -194,6 +192,13 @@ func (m *multiplication) resume() {
 		clear(m.e.forecasts)
 	}
 	m.e.forecasts[key] = f
+}
+
+// abandon drops the foreseen residues.
+func (m *multiplication) abandon() {
+	m.foreseen.room.free()
+	m.foreseen = nil
+	m.stats.Products = 0
 }
 
 // free frees the memory of a room that no product uses.

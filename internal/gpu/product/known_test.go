@@ -157,3 +157,13 @@ func TestForeseeBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestForeseeLong repeats a product whose integers are so long that kernel settle rounds them. Its
+// residues are not foreseen.
+func TestForeseeLong(t *testing.T) {
+	dev := gputest.Reference(t, new(fake.Driver))
+	f := gputest.MP(3200)
+	for range 4 {
+		check(t, dev, problem{in: f, inB: f, out: f, m: 3, n: 2, k: 2, alpha: 1})
+	}
+}

@@ -125,6 +125,12 @@ func (m *multiplication) prepare() error {
 	if err := m.expression(); err != nil {
 		return err
 	}
+	if m.settles && m.usual() { // the integers are long, and need memory of their own
+		delete(m.e.forecasts, m.shape())
+		if m.foreseen != nil {
+			m.abandon()
+		}
+	}
 	return m.mark("plan")
 }
 
