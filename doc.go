@@ -70,12 +70,14 @@
 //   - [Rotg] and [Rotmg] take scalars and run on the CPU. [CumSum] runs on the CPU too, on copies
 //     of vectors that live on a device.
 //
-// On several GPUs ("cuda:0-3") a matrix is distributed by columns and a vector by entries. [Gemm],
-// [Syrk], [Gemv], [Axpy], [Scal], [Ger] and copies run on all of them, and each GPU gets what it
-// needs from the others over the link between them; so do the products within other routines. All
-// else runs on the first GPU, with copies of its operands there: reductions, triangular systems,
-// and the copies of matrices that are stored in part. For products of a matrix with some vectors
-// GPUs keep the rows that they got, until the matrix changes or is freed, or memory is short.
+// On several GPUs ("cuda:0-3") a matrix is distributed by columns and a vector by entries. The
+// first GPU stores matrices of at most 32 MiB whose order is below 3584, and computes with them.
+// [Gemm], [Syrk], [Gemv], [Axpy], [Scal], [Ger] and copies run on all of them, and each GPU gets
+// what it needs from the others over the link between them; so do the products within other
+// routines. All else runs on the first GPU, with copies of its operands there: reductions,
+// triangular systems, and the copies of matrices that are stored in part. For products of a matrix
+// with some vectors GPUs keep the rows that they got, until the matrix changes or is freed, or
+// memory is short.
 //
 // Entries of a matrix or vector on a device can be reached only by copying it to the host: At, Set,
 // Convert, Same, text and the like panic.

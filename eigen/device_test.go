@@ -148,3 +148,72 @@ func TestDeviceMemory(t *testing.T) {
 		drivers[0].Forgive()
 	}
 }
+
+// TestSeveralDevices has options and an operand that name two GPUs: the first GPU computes as it
+// does alone, and the second one launches no kernel.
+func TestSeveralDevices(t *testing.T) {
+	defer func(n int) { sym.SeedFrom = n }(sym.SeedFrom)
+	sym.SeedFrom = 4
+	devs, drivers := gputest.References(t, 2)
+	defer mem.Substitute(devs...)()
+	s := halfulp.NewMatrix(halfulp.Float64, 8, 8)
+	for i := range 8 {
+		for j := range 8 {
+			s.SetFloat64(i, j, 1/float64(1+i+j*j*i+j+i*i*j))
+		}
+	}
+	there, err := s.On("cuda:0,1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer there.Free()
+	launches := func(d int) (n int) {
+		for _, name := range drivers[d].Calls() {
+			if name == "LaunchKernel" {
+				n++
+			}
+		}
+		drivers[d].ForgetCalls()
+		return n
+	}
+	run := func(a *halfulp.Matrix, device halfulp.Device) (list []*halfulp.Matrix) {
+		var st halfulp.Stats
+		opt := halfulp.Options{Device: device, Stats: &st}
+		z, err := eigen.Sym(a, halfulp.Float64, &eigen.SymOptions{Options: opt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, err := eigen.SVD(a, halfulp.Float64, &eigen.SVDOptions{Options: opt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if device != halfulp.CPU && st.Device != "cuda:0" {
+			t.Errorf("%s: products on %s", device, st.Device)
+		}
+		for _, m := range []*halfulp.Matrix{z.Values.Matrix(), z.Vectors, y.S.Matrix(), y.U, y.V} {
+			h, err := m.Host()
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, h)
+			if m.Device() != halfulp.CPU {
+				m.Free()
+			}
+		}
+		return list
+	}
+	want := run(s, halfulp.CPU)
+	run(s, "cuda:0")
+	alone := launches(0)
+	launches(1)
+	for _, a := range []*halfulp.Matrix{s, there} {
+		for k, z := range run(a, "cuda:0,1") {
+			if !z.Same(want[k]) {
+				t.Errorf("result %d of a matrix on %s differs", k, a.Device())
+			}
+		}
+		if first, second := launches(0), launches(1); alone == 0 || first < alone || second > 0 {
+			t.Errorf("a matrix on %s: the GPUs launch %d and %d kernels, one GPU %d", a.Device(), first, second, alone)
+		}
+	}
+}

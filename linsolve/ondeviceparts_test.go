@@ -7,6 +7,7 @@ import (
 	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/gpu/several"
 	"github.com/halfulp/halfulp/internal/proof/seed"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
@@ -35,8 +36,7 @@ func onDevices(t *testing.T, small, large int, f func(t *testing.T, size int)) {
 func everywhere(t *testing.T, small, large int, f func(t *testing.T, size int)) {
 	gputest.OnDevices(t, small, large, f)
 	parts := func(t *testing.T, size int) {
-		where = "cuda:0,1"
-		defer func() { where = "cuda:0" }()
+		defer inParts(0)()
 		f(t, size)
 	}
 	t.Run("parts reference", func(t *testing.T) {
@@ -53,12 +53,90 @@ func everywhere(t *testing.T, small, large int, f func(t *testing.T, size int)) 
 	})
 }
 
+// inParts has resident matrices live on two devices, which share work from an order on, until
+// restore is called.
+func inParts(from int) (restore func()) {
+	was := several.AloneBelow
+	several.AloneBelow, where = from, "cuda:0,1"
+	return func() { several.AloneBelow, where = was, "cuda:0" }
+}
+
+// TestOnFirst factors and solves matrices in parts that are so small that the first device computes
+// alone: the results belong to both devices.
+func TestOnFirst(t *testing.T) {
+	devs, _ := gputest.Linked(t, 2)
+	defer mem.Substitute(devs...)()
+	n := seed.Fewest + 2
+	defer inParts(n + 1)()
+	checkResidentCholesky(t, "f64", gramIn(t, halfulp.Float64, n, 0, 1), halfulp.Float64, true)
+	checkResidentLU(t, "f64", gallery.Random(halfulp.Float64, n, n, 10, 1), halfulp.Float64, true)
+	here := gramIn(t, halfulp.Float64, n, 0, 1)
+	a, err := here.On(where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Free()
+	for _, c := range []struct {
+		from   int
+		device string
+	}{{n + 1, "cuda:0"}, {n, "cuda:0,1"}} {
+		several.AloneBelow = c.from
+		var st halfulp.Stats
+		opt := &halfulp.Options{Stats: &st}
+		var list []*halfulp.Matrix
+		for name, run := range map[string]func() error{
+			"Cholesky": func() error {
+				y, err := Cholesky(a, halfulp.Float64, opt)
+				list = append(list, y.L)
+				return err
+			},
+			"Solve": func() error {
+				x, err := Solve(a, a, halfulp.MP(80), opt)
+				list = append(list, x)
+				return err
+			},
+		} {
+			if err := run(); err != nil {
+				t.Fatal(name, err)
+			}
+			if st.Device != c.device && (name == "Cholesky" || c.device == "cuda:0") {
+				t.Errorf("%s on %s, want %s", name, st.Device, c.device)
+			}
+		}
+		for _, z := range list {
+			if z.Device() != where {
+				t.Errorf("a result lives on %s", z.Device())
+			}
+			h, err := z.Host()
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The product of a result and a matrix in parts.
+			want, c := halfulp.NewMatrix(halfulp.Float64, n, n), halfulp.NewMatrix(halfulp.Float64, n, n)
+			if err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), h, here, halfulp.Float(0), want, nil); err != nil {
+				t.Fatal(err)
+			}
+			there, err := c.On(where)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := halfulp.Gemm(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), z, a, halfulp.Float(0), there, nil); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := there.Host(); err != nil || !got.Same(want) {
+				t.Error("products with a result have other bits", err)
+			}
+			there.Free()
+			z.Free()
+		}
+	}
+}
+
 // TestOnDeviceParts factors matrices in parts.
 func TestOnDeviceParts(t *testing.T) {
 	devs, _ := gputest.Linked(t, 2)
 	defer mem.Substitute(devs...)()
-	where = "cuda:0,1"
-	defer func() { where = "cuda:0" }()
+	defer inParts(0)()
 	n := seed.Fewest + 3
 	checkResidentCholesky(t, "f64", gramIn(t, halfulp.Float64, n, 0, 1), halfulp.Float64, true)
 	checkResidentCholesky(t, "mp:106, transposed", gramIn(t, halfulp.MP(106), n, 10, 1).T(), halfulp.MP(200), true)

@@ -6,8 +6,12 @@ import (
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/gputest"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
+	"github.com/halfulp/halfulp/internal/gpu/several"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
+
+// Small matrices are in parts, as large ones are.
+func init() { several.AloneBelow = 0 }
 
 // inUse is how many bytes of each device are in use.
 func inUse(devs []*cuda.Device) (list []int64) {

@@ -90,7 +90,7 @@ func (t *state) brought(p *problem, d num.Mat) (num.Mat, error) {
 func (t *state) measureThere() (ok bool, err error) {
 	h := t.away.there
 	gpu, there := place.Part[place.Spectra](h.at)
-	if ok = there && h.alone() && t.lostR == nil && t.n > 1 && t.n >= SeedFrom; !ok {
+	if ok = there && t.lostR == nil && t.n > 1 && t.n >= SeedFrom; !ok {
 		return false, nil
 	}
 	longS, lostS := plainlyAll(t.longS, &ok), plainlyAll(t.lostS, &ok)

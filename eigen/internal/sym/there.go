@@ -12,7 +12,8 @@ import (
 	"github.com/halfulp/halfulp/internal/symeig"
 )
 
-// there has the matrices of a problem on the GPUs that compute products, from the first product on.
+// there has the matrices of a problem on the first of the GPUs that the options name, from the
+// first product on. Several GPUs share only products of matrices of the host.
 type there struct {
 	at        place.Place
 	a, b, one num.Mat
@@ -34,7 +35,7 @@ func free(m num.Mat) {
 	}
 }
 
-// begin copies A, B and the unit matrix to the GPUs that the options name.
+// begin copies A, B and the unit matrix to the GPU.
 func (h *there) begin(s *call.Run, p *problem) (err error) {
 	if h.at != nil {
 		return nil
@@ -44,9 +45,11 @@ func (h *there) begin(s *call.Run, p *problem) (err error) {
 			h.release()
 		}
 	}()
-	if h.at, err = s.Set.Device.Open(); err != nil {
+	at, err := s.Set.Device.Open()
+	if err != nil {
 		return err
 	}
+	h.at = at.First()
 	if err := h.loadA(s, p); err != nil {
 		return err
 	}
@@ -60,7 +63,7 @@ func (h *there) begin(s *call.Run, p *problem) (err error) {
 // loadA copies A. A matrix that is not normalized yet is normalized by the GPU.
 func (h *there) loadA(s *call.Run, p *problem) (err error) {
 	gpu, ok := place.Part[place.Newton](h.at)
-	if !p.raw || !ok || !h.alone() || p.a.Format() != num.Float64 {
+	if !p.raw || !ok || p.a.Format() != num.Float64 {
 		a, err := p.normal(s)
 		if err == nil {
 			h.a, err = place.On(h.at, a)
@@ -96,9 +99,6 @@ func (h *there) unit(n int) (num.Mat, error) {
 	z, err := place.On(h.at, x)
 	return num.Mat{Arr: z.Arr, Off: n - 1, RS: 1, CS: -1, Rows: n, Cols: n}, err
 }
-
-// alone reports whether the matrices live on one GPU.
-func (h *there) alone() bool { return h.at == h.at.First() }
 
 // room returns a matrix with unspecified contents.
 func (h *there) room(s *call.Run, f num.Format, rows, cols int) (num.Mat, error) {
@@ -228,10 +228,9 @@ func (h *there) norms(s *call.Run, list []num.Mat) (z [][]size, err error) {
 var SeedFrom = 384
 
 // seed computes eigenvectors of A, or right singular vectors of C, in float64 arithmetic, as
-// columns in MP, by decreasing magnitude of the eigenvalues: the first GPU that the options name
-// reduces A to a tridiagonal matrix, and merges the large pieces of that. They stay on the GPU if
-// it is the only one. It returns a matrix without an array if they cannot be computed. The error
-// wraps place.ErrUnsupported if there is no such GPU or n is small.
+// columns in MP on the GPU, by decreasing magnitude of the eigenvalues: the GPU reduces A to a
+// tridiagonal matrix, and merges the large pieces of that. It returns a matrix without an array if
+// they cannot be computed. The error wraps place.ErrUnsupported if there is no GPU or n is small.
 func (h *there) seed(s *call.Run, p *problem) (x num.Mat, err error) {
 	n := p.a.Cols
 	if s.Set.Device.Kind != place.CUDA || n < SeedFrom {
@@ -240,23 +239,18 @@ func (h *there) seed(s *call.Run, p *problem) (x num.Mat, err error) {
 	if err := h.begin(s, p); err != nil {
 		return x, err
 	}
-	first := there{at: h.at.First(), a: h.a}
-	gpu, ok := place.Part[place.Spectral](first.at)
-	if !ok || p.gram && !h.alone() {
+	gpu, ok := place.Part[place.Spectral](h.at)
+	if !ok {
 		return x, place.ErrUnsupported
 	}
-	if !h.alone() {
-		first.a, err = place.On(first.at, p.a)
-	} else if p.gram {
-		first.a, err = h.square(s)
+	a := h.a
+	if p.gram {
+		if a, err = h.square(s); err != nil {
+			return x, err
+		}
+		defer a.Free()
 	}
-	if err != nil {
-		return x, err
-	}
-	if first.a.Arr != h.a.Arr {
-		defer first.a.Free()
-	}
-	r, d, e, err := gpu.Tridiagonal(s.Config(), first.a)
+	r, d, e, err := gpu.Tridiagonal(s.Config(), a)
 	if err != nil {
 		return x, err
 	}
@@ -289,7 +283,7 @@ func (h *there) seed(s *call.Run, p *problem) (x num.Mat, err error) {
 	if p.gram && !(w[sorted[n-1]] > squared*w[sorted[0]]) {
 		return x, place.ErrUnsupported
 	}
-	if x, err = first.room(s, call.MP(53), n, n); err != nil {
+	if x, err = h.room(s, call.MP(53), n, n); err != nil {
 		return num.Mat{}, err
 	}
 	if ok, err = r.Apply(s.Config(), order, x); err == nil {
@@ -299,11 +293,7 @@ func (h *there) seed(s *call.Run, p *problem) (x num.Mat, err error) {
 		x.Free()
 		return num.Mat{}, err
 	}
-	if h.alone() {
-		return x, nil
-	}
-	defer x.Free()
-	return first.fetched(s, x)
+	return x, nil
 }
 
 // squared bounds the quotients of eigenvalues of CᵀC whose eigenvectors are seeds of singular

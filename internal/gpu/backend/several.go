@@ -14,7 +14,6 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/seed"
 	"github.com/halfulp/halfulp/internal/gpu/several"
 	"github.com/halfulp/halfulp/internal/num"
-	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
@@ -28,7 +27,6 @@ var together struct {
 type group struct {
 	devs  []*cuda.Device
 	place *several.Place
-	crew  par.Crew
 
 	mu     sync.Mutex    // held for one meeting at a time
 	events []*cuda.Event // one of each GPU, recorded in a meeting; guarded by mu
@@ -71,10 +69,11 @@ func (g *group) inTurn(ctx context.Context, f func(d int, s *cuda.Stream) error)
 	return err
 }
 
-// each runs f on all GPUs concurrently, and returns the first error.
+// each runs f on all GPUs concurrently, and returns the first error. The goroutines of the place
+// rarely sleep.
 func (g *group) each(ctx context.Context, f func(d int, s *cuda.Stream) error) error {
 	errs := make([]error, len(g.devs))
-	g.crew.Do(len(g.devs), func(d int) { errs[d] = g.on(ctx, d, f) })
+	g.place.Crew().Do(len(g.devs), func(d int) { errs[d] = g.on(ctx, d, f) })
 	for _, err := range errs {
 		if err != nil {
 			return err

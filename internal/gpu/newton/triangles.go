@@ -14,7 +14,7 @@ import (
 func Triangle(s *cuda.Stream, op place.TriangleOperation, a mem.Matrix, tally *mem.Array) (count int, err error) {
 	switch op {
 	case place.CountAsymmetric:
-		return counted(s, tally, func(count cuda.Pointer) error { return Across{a, a.T(), 'L'}.run(s, count) })
+		return counted(s, tally, func(count cuda.Pointer) error { return across(s, []Across{{a, a.T(), 'L'}}, count) })
 	case place.MirrorLower:
 		return 0, Mirror(s, []Across{{a, a.T(), 'U'}})
 	case place.CountNotPositive:
@@ -42,43 +42,102 @@ type Across struct {
 
 // CountAsymmetric returns the number of entries that differ.
 func CountAsymmetric(s *cuda.Stream, list []Across) (int, error) {
-	return counted(s, nil, func(count cuda.Pointer) error {
-		for _, x := range list {
-			if err := x.run(s, count); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return counted(s, nil, func(count cuda.Pointer) error { return across(s, list, count) })
 }
 
 // Mirror copies B to A for every pair. It does not wait for the device.
 func Mirror(s *cuda.Stream, list []Across) error {
 	for _, x := range list {
 		x.A.Changed()
-		if err := x.run(s, 0); err != nil {
+	}
+	return across(s, list, 0)
+}
+
+// An aside is a stream in which blocks of other devices are copied.
+type aside struct{ s *cuda.Stream }
+
+var asides launch.PerDevice[aside]
+
+// asideOf returns the aside of the device of s.
+func asideOf(s *cuda.Stream) (_ *cuda.Stream, err error) {
+	x := asides.Of(s.Device(), func() *aside { return new(aside) })
+	if x.s == nil {
+		x.s, err = s.NewStream()
+	}
+	return x.s, err
+}
+
+// across runs pairs: first the pairs whose B is on the device, while it copies the others in parts.
+// The copies of a matrix of order 8192 in 76 bits take 0.9 ms over the link between two H200.
+func across(s *cuda.Stream, list []Across, count cuda.Pointer) error {
+	var near, far []Across
+	var pulled []*mem.Pulled
+	defer func() {
+		for _, p := range pulled {
+			p.Free()
+		}
+	}()
+	for _, x := range list {
+		if x.A.Rows == 0 || x.A.Cols == 0 {
+			continue
+		}
+		if !x.B.Pulls(s.Device()) {
+			near = append(near, x)
+			continue
+		}
+		to, err := asideOf(s)
+		if err != nil {
+			return err
+		}
+		for _, y := range x.parts() {
+			p, err := y.B.Pull(s, to)
+			switch {
+			case errors.Is(err, cuda.ErrMemory): // the kernel reads B directly
+				near = append(near, y)
+			case err != nil:
+				return err
+			default:
+				pulled, y.B = append(pulled, p), p.Matrix
+				far = append(far, y)
+			}
+		}
+	}
+	for _, x := range near {
+		if err := x.run(s, count); err != nil {
+			return err
+		}
+	}
+	for k, x := range far {
+		if err := pulled[k].Await(); err != nil {
+			return err
+		}
+		if err := x.run(s, count); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// parts cuts a pair into up to four pairs of at least 16 rows.
+func (x Across) parts() (list []Across) {
+	count := 1
+	if x.Triangle == 0 {
+		count = max(1, min(4, x.A.Rows/16))
+	}
+	for k := range count {
+		from, until := k*x.A.Rows/count, (k+1)*x.A.Rows/count
+		rows := func(m mem.Matrix) mem.Matrix {
+			m.Off += from * m.RS
+			m.Rows = until - from
+			return m
+		}
+		list = append(list, Across{rows(x.A), rows(x.B), x.Triangle})
+	}
+	return list
+}
+
 // run counts the entries that differ in count, or, if count is null, copies B to A.
 func (x Across) run(s *cuda.Stream, count cuda.Pointer) error {
-	if x.A.Rows == 0 || x.A.Cols == 0 {
-		return nil
-	}
-	if x.B.Pulls(s.Device()) {
-		p, err := x.B.Pull(s, s)
-		switch {
-		case errors.Is(err, cuda.ErrMemory): // the kernel reads B directly
-		case err != nil:
-			return err
-		default:
-			defer p.Free()
-			x.B = p.Matrix
-		}
-	}
 	const side = 32
 	grid := cuda.Dim{X: (x.A.Rows + side - 1) / side, Y: min((x.A.Cols+side-1)/side, maxAcross)}
 	return runTriangles(s, "acrossTiles", grid, abi.Across{A: abi.RowsOf(x.A), B: abi.RowsOf(x.B), Count: count, Triangle: int32(x.Triangle)})

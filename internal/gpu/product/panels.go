@@ -2,6 +2,7 @@ package product
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
@@ -21,7 +22,7 @@ type Panels struct {
 	whole   mem.Matrix    // destination of the other panels
 	records *cuda.Memory  // of all panels; nil if panels are not scanned
 	looked  *cuda.Event   // recorded after the computation of the own panel and of its record
-	arrived []*cuda.Event // recorded after the arrival of each panel
+	arrived []*cuda.Event // recorded after the arrival of each panel, and of all records
 }
 
 // LookAt computes the record of a panel, unless known tells that enough is known of the matrix. The
@@ -81,9 +82,9 @@ func (p *Panels) Gather(s *cuda.Stream, all []*Panels, to mem.Matrix, from, unti
 	if err := aside.Wait(p.looked); err != nil {
 		return err
 	}
-	for i := 1; i < len(all); i++ {
-		q := all[(p.own+i)%len(all)]
-		if p.records != nil {
+	others := append(slices.Clone(all[p.own+1:]), all[:p.own]...)
+	if p.records != nil {
+		for _, q := range others {
 			if err := s.Wait(q.looked); err != nil {
 				return err
 			}
@@ -92,6 +93,16 @@ func (p *Panels) Gather(s *cuda.Stream, all []*Panels, to mem.Matrix, from, unti
 				return err
 			}
 		}
+		// The product waits for the records, which panels on the link would delay.
+		e := p.arrived[p.own]
+		if err := s.Record(e); err != nil {
+			return err
+		}
+		if err := aside.Wait(e); err != nil {
+			return err
+		}
+	}
+	for _, q := range others {
 		if int(p.args.Start[q.own]) >= until || int(p.args.Start[q.own+1]) <= from {
 			continue
 		}

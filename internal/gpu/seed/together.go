@@ -1,7 +1,10 @@
 package seed
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"sync"
 
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
@@ -98,13 +101,15 @@ func invertTogether(ctx context.Context, shares []Share, way search, width int) 
 	}); err != nil {
 		return nil, nil, false, err
 	}
-	ok = true
-	err = eachOf(t, ws, func(w *work, _ int) error {
-		r, c, fine, err := w.report()
-		rows, cols, ok = r, append(cols, c...), ok && fine
+	fine, parts := make([]bool, len(ws)), make([][2][]int64, len(ws))
+	err = atOnce(ws, func(w *work, k int) (err error) {
+		parts[k][0], parts[k][1], fine[k], err = w.report()
 		return err
 	})
-	return rows, cols, ok, err
+	for _, x := range parts {
+		rows, cols = x[0], append(cols, x[1]...)
+	}
+	return rows, cols, !slices.Contains(fine, false), err
 }
 
 // eachOf is each for numbered works.
@@ -116,23 +121,37 @@ func eachOf[W any](t team, works []W, f func(w W, k int) error) error {
 	})
 }
 
+// atOnce runs f, which waits, on the threads of all GPUs at the same time, and returns the first
+// error. One after the other, the threads of the later GPUs would fall asleep.
+func atOnce[W member](works []W, f func(w W, k int) error) error {
+	errs := make([]error, len(works))
+	var wg sync.WaitGroup
+	for k, w := range works {
+		run := func() { errs[k] = w.common().do(func() error { return f(w, k) }) }
+		if k == len(works)-1 {
+			run()
+		} else {
+			wg.Go(run)
+		}
+	}
+	wg.Wait()
+	return cmp.Or(errs...)
+}
+
 // joinRows gives all GPUs the exponents of the largest entries of whole rows.
 func joinRows(t team, ws []*work) error {
-	var most []int64
-	if err := eachOf(t, ws, func(w *work, _ int) error {
-		tops := make([]int64, w.q.A.N)
-		if err := cuda.Download(w.s, tops, w.q.Rows); err != nil {
-			return err
-		}
-		if most == nil {
-			most = tops
-		}
+	list := make([][]int64, len(ws))
+	if err := atOnce(ws, func(w *work, k int) error {
+		list[k] = make([]int64, w.q.A.N)
+		return cuda.Download(w.s, list[k], w.q.Rows)
+	}); err != nil {
+		return err
+	}
+	most := list[0]
+	for _, tops := range list[1:] {
 		for i, top := range tops {
 			most[i] = max(most[i], top)
 		}
-		return nil
-	}); err != nil {
-		return err
 	}
 	return eachOf(t, ws, func(w *work, _ int) error { return cuda.Upload(w.s, w.q.Rows, most) })
 }
@@ -179,7 +198,7 @@ func inverseRootTogether(ctx context.Context, shares []Share, width int) (exps [
 	}
 	// All GPUs get the exponents of all columns, and then their columns of F.
 	exps = make([]int64, n)
-	if err := eachOf(t, ws, func(w *rootWork, k int) error {
+	if err := atOnce(ws, func(w *rootWork, k int) error {
 		of := all[k]
 		return cuda.Download(w.s, exps[of.begin:of.begin+of.A.Cols], w.g.Exps+cuda.Pointer(8*of.begin))
 	}); err != nil {
@@ -196,16 +215,15 @@ func inverseRootTogether(ctx context.Context, shares []Share, width int) (exps [
 	if err := t.eliminate(); err != nil {
 		return nil, false, err
 	}
-	ok = true
-	err = eachOf(t, ws, func(w *rootWork, _ int) error {
-		if err := w.store(all); err != nil {
-			return err
-		}
-		_, fine, err := w.report()
-		ok = ok && fine
+	if err := eachOf(t, ws, func(w *rootWork, _ int) error { return w.store(all) }); err != nil {
+		return nil, false, err
+	}
+	fine := make([]bool, len(ws))
+	err = atOnce(ws, func(w *rootWork, k int) (err error) {
+		_, fine[k], err = w.report()
 		return err
 	})
-	return exps, ok, err
+	return exps, !slices.Contains(fine, false), err
 }
 
 // rootCuts returns the first columns of the parts that GPUs work on, so that all parts take about

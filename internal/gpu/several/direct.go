@@ -29,7 +29,7 @@ func (m *multiplication) direct(c place.Config) (jobs []job, ok bool, err error)
 	if linked, err := m.p.link.Linked(c.Ctx); err != nil || !linked {
 		return nil, false, err
 	}
-	shares := m.p.chunks(fair(m.columnWork(c), len(m.p.parts), cols), func(from, to int) piece { return piece{i1: rows, j0: from, j1: to} })
+	shares := m.p.chunks(m.quickest(c), func(from, to int) piece { return piece{i1: rows, j0: from, j1: to} })
 	for _, q := range shares {
 		list := m.products(c, q)
 		if len(list) != 1 {
@@ -41,10 +41,7 @@ func (m *multiplication) direct(c place.Config) (jobs []job, ok bool, err error)
 		if m.beta.Class != num.Zero {
 			j.in[0] = block(m.old, x.i0, x.i1, x.j0, x.j1)
 		}
-		if of.A = m.blocksOf(m.a, x.i0, x.i1, x.k0, x.k1); !tiled(of.A, rowTile, tile) {
-			return nil, false, nil
-		}
-		if of.B = m.blocksOf(m.b, x.k0, x.k1, x.j0, x.j1); !tiled(of.B, tile, tile) || len(of.C) == 0 {
+		if of.A, of.B = m.factorsOf(x); !tiled(of.A, rowTile, tile) || !tiled(of.B, tile, tile) || len(of.C) == 0 {
 			return nil, false, nil
 		}
 		j.run = m.runDirect(c, x, of)
@@ -71,6 +68,28 @@ func (m *multiplication) runDirect(whole place.Config, x product, of *place.Else
 		st, err := g.Gemm(c, m.alpha, a, b, m.beta, old, z)
 		return m.add(st, err, x.i0, x.j0)
 	}
+}
+
+// factorsOf returns the blocks of A and of B that a product uses. If A is lower triangular, or B is
+// upper triangular, products leave out the tiles beyond the diagonal: the blocks begin at the first
+// row, or column, whose tiles use some of their numbers.
+func (m *multiplication) factorsOf(x product) (a, b []place.Block) {
+	a, b = m.blocksOf(m.a, x.i0, x.i1, x.k0, x.k1), m.blocksOf(m.b, x.k0, x.k1, x.j0, x.j1)
+	switch x.factors {
+	case [2]byte{'L', 0}:
+		for k, q := range a {
+			if from := (q.Col - x.before[0]) / rowTile * rowTile; from > q.Row && from < q.Row+q.M.Rows {
+				a[k] = place.Block{Row: from, Col: q.Col, M: block(q.M, from-q.Row, q.M.Rows, 0, q.M.Cols)}
+			}
+		}
+	case [2]byte{0, 'U'}:
+		for k, q := range b {
+			if from := (q.Row - x.before[1]) / tile * tile; from > q.Col && from < q.Col+q.M.Cols {
+				b[k] = place.Block{Row: q.Row, Col: from, M: block(q.M, 0, q.M.Rows, from-q.Col, q.M.Cols)}
+			}
+		}
+	}
+	return a, b
 }
 
 // blocksOf returns the blocks in which rows i0 <= i < i1 and columns j0 <= j < j1 of a matrix are

@@ -24,9 +24,9 @@ func Tiles(least int) (restore func()) {
 
 // Share lets all GPUs make approximate inverses from that order on, until restore is called.
 func Share(from int) (restore func()) {
-	was := sharedFrom
-	sharedFrom = from
-	return func() { sharedFrom = was }
+	was, root := sharedFrom, rootSharedFrom
+	sharedFrom, rootSharedFrom = from, from
+	return func() { sharedFrom, rootSharedFrom = was, root }
 }
 
 // Refined lets all GPUs solve in fixed point from that order on, until restore is called.
@@ -43,4 +43,11 @@ func Moves(n int, f num.Format, triangle byte, factors [2]byte) bool {
 	m := &multiplication{p: &Place{parts: make([]GPU, 2)}, a: of, b: of, z: of}
 	list := []piece{{i1: n, j1: n / 2}, {d: 1, i1: n, j0: n / 2, j1: n}}
 	return m.fairer(place.Config{Pattern: place.Pattern{Triangle: triangle, Factors: factors}}, list) != nil
+}
+
+// Alone has the first GPU compute alone below that order, until restore is called.
+func Alone(below int) (restore func()) {
+	was := AloneBelow
+	AloneBelow = below
+	return func() { AloneBelow = was }
 }

@@ -185,10 +185,7 @@ func (f *fetching) run() error {
 
 // all runs the operations of each GPU, all GPUs concurrently.
 func (f *fetching) all(lists [][]func() error) error {
-	if !slices.ContainsFunc(lists, func(list []func() error) bool { return len(list) > 0 }) {
-		return nil
-	}
-	return f.p.together(func(d int) error {
+	return f.p.some(func(d int) bool { return len(lists[d]) > 0 }, func(d int) error {
 		for _, do := range lists[d] {
 			if err := do(); err != nil {
 				return err

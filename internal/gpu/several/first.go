@@ -90,6 +90,30 @@ func (p *Place) first(c place.Config, in, out []num.Mat, run func(g GPU, in, out
 	return p.giveBack(c, list)
 }
 
+// AloneBelow is the order below which routines of package linsolve run on the first GPU alone,
+// which takes less time. Matrices of at most aloneBytes are also stored there. On two H200 a
+// Cholesky factor of order 2048 in float64 took 7.4 ms in parts, and 4.4 ms on one of them; a
+// product took 0.71 and 0.59 ms; a factor of order 3072 took 8.3 and 7.6 ms
+// (bench/records/h200-two.json.gz). Tests change AloneBelow.
+var AloneBelow = 3584
+
+// aloneBytes is the size of a float64 matrix of order 2048.
+const aloneBytes = 2048 * 2048 * 8
+
+// OnFirst runs routines of matrices below order AloneBelow.
+func (p *Place) OnFirst(c place.Config, order int, list []num.Mat, run func(list []num.Mat) error) (done bool, err error) {
+	if order >= AloneBelow {
+		return false, nil
+	}
+	return true, p.first(c, list, nil, func(_ GPU, in, _ []num.Mat) error { return run(in) })
+}
+
+// FromFirst returns a matrix whose numbers the first GPU stores.
+func (p *Place) FromFirst(m num.Mat) num.Mat {
+	m.Arr = p.held(0, m.Arr, m.Arr.Len())
+	return m
+}
+
 // formatOf returns the format of the array, among the results, whose storage is s.
 func formatOf(s *storage, out []num.Mat) (f num.Format) {
 	for _, m := range out {

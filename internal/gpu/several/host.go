@@ -86,13 +86,13 @@ func (h *hostProduct) run(c place.Config) (err error) {
 	uploaded := time.Now()
 	h.begun = true
 	c.Prepared[side] = p.link.Lent(factor, whole)
-	list := p.chunks(p.starts(length, 1), func(from, to int) piece {
+	list := p.chunks(p.even(length, 1), func(from, to int) piece {
 		if cols {
 			return piece{i1: h.z.Rows, j0: from, j1: to}
 		}
 		return piece{i0: from, i1: to, j1: h.z.Cols}
 	})
-	err = p.share(c, func(c place.Config, d int) error {
+	err = p.share(c, on(list), func(c place.Config, d int) error {
 		for _, q := range list {
 			if q.d != d {
 				continue

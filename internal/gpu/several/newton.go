@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -127,21 +126,19 @@ func (p *Place) Extents(c place.Config, tally *num.Array, list ...num.Mat) (all 
 		return all, int(sum.Load()), err
 	}
 	all = make([]place.Extents, len(list))
-	var wg sync.WaitGroup
-	for k, m := range list {
-		parts := make([]place.Extents, len(lists[k]))
-		for i, q := range lists[k] {
-			parts[i], found[q.d] = found[q.d][0], found[q.d][1:]
+	parts := make([][]place.Extents, len(list))
+	for k := range list {
+		for _, q := range lists[k] {
+			parts[k], found[q.d] = append(parts[k], found[q.d][0]), found[q.d][1:]
 		}
-		wg.Go(func() {
-			x := newExtents(m.Rows)
-			for i, q := range lists[k] {
-				join(x, parts[i], q)
-			}
-			all[k] = *x
-		})
 	}
-	wg.Wait()
+	p.crew.Do(len(list), func(k int) {
+		x := newExtents(list[k].Rows)
+		for i, q := range lists[k] {
+			join(x, parts[k][i], q)
+		}
+		all[k] = *x
+	})
 	return all, int(sum.Load()), nil
 }
 

@@ -3,6 +3,7 @@ package several
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
@@ -18,6 +19,11 @@ type piece struct {
 // of returns the same rows and columns of another matrix of the same shape. A matrix without
 // numbers stays without numbers.
 func (q piece) of(m num.Mat) num.Mat { return block(m, q.i0, q.i1, q.j0, q.j1) }
+
+// on returns a function that reports whether a GPU stores some of the pieces.
+func on(list []piece) func(d int) bool {
+	return func(d int) bool { return slices.ContainsFunc(list, func(q piece) bool { return q.d == d }) }
+}
 
 // block returns the rows i0 <= i < i1 and columns j0 <= j < j1 of m.
 func block(m num.Mat, i0, i1, j0, j1 int) num.Mat {

@@ -36,14 +36,15 @@ func matrix(v num.Vec) num.Mat {
 }
 
 // Gemv computes on each GPU the rows of the result whose rows of M it stores, if M is distributed
-// by rows. Otherwise each GPU gets some rows of M, and keeps them until M changes.
+// by rows, and on the first GPU if M is small. Otherwise each GPU gets some rows of M, and keeps
+// them until M changes.
 func (p *Place) Gemv(c place.Config, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y, z num.Vec, count func(num.Flags)) (int64, error) {
 	if z.Arr.Away == nil {
 		return p.parts[0].Gemv(c, alpha, m, x, beta, y, z, count)
 	}
 	list, ok := p.pieces(m)
-	if !ok || len(list) == 0 || !byRows(m) {
-		list = p.chunks(p.starts(m.Rows, 1), func(from, to int) piece { return piece{i0: from, i1: to, j1: m.Cols} })
+	if !ok || len(list) == 0 || !byRows(m) && !p.small(m) {
+		list = p.chunks(p.even(m.Rows, 1), func(from, to int) piece { return piece{i0: from, i1: to, j1: m.Cols} })
 	}
 	count = one(count)
 	var exact atomic.Int64

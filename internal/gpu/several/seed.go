@@ -11,6 +11,11 @@ import (
 // ms and one took 8.0 ms for n = 4096, 28.4 and 41.6 ms for 8192.
 var sharedFrom = 3072
 
+// rootSharedFrom is sharedFrom for inverses of Cholesky factors. Each panel of 256 columns waits
+// for the panel before, so two GPUs gain little: on two H200 the seed and its matrices took 5.7 ms,
+// and 3.8 on one, for n = 4096, 13.6 and 15.2 for 8192 (bench/records/h200-two.json.gz).
+var rootSharedFrom = 6144
+
 // Inverse runs on all GPUs if each stores the same columns of both matrices and they can access
 // each other's memory, else on the first GPU. It waits for the result. Its only attempt includes
 // all attempts of one GPU.
@@ -48,7 +53,7 @@ func (p *Place) InverseRoot(c place.Config, a, x num.Mat) (exps []int64, begun p
 	if c.Ctx == nil {
 		c.Ctx = context.Background()
 	}
-	if of, to := p.shares(a), p.shares(x); a.Rows >= sharedFrom && sameColumns(of, to) {
+	if of, to := p.shares(a), p.shares(x); a.Rows >= rootSharedFrom && sameColumns(of, to) {
 		p.changed(x)
 		exps, ok, possible, err := p.link.InverseRoot(c.Ctx, matrices(of), matrices(to))
 		if err != nil || possible {

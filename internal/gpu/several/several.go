@@ -75,6 +75,7 @@ type GPU interface {
 	place.Newton
 	place.Refiner
 	place.Factors
+	place.Squares
 	place.Splitting
 	place.Determinant
 	place.Structured
@@ -102,6 +103,9 @@ func New(name string, parts []GPU, host place.Place, link Link) *Place {
 
 // String returns the name of the place.
 func (p *Place) String() string { return p.name }
+
+// Crew returns the goroutines that work for the GPUs.
+func (p *Place) Crew() *par.Crew { return &p.crew }
 
 // First returns the first GPU.
 func (p *Place) First() place.Place { return p.parts[0] }
@@ -168,9 +172,22 @@ func multiple(n, gpus int) int {
 	return 1
 }
 
-// starts returns the first numbers of the parts of a rows x cols matrix. Parts have whole columns,
-// or, for a vector, entries, about the same number each.
-func (p *Place) starts(rows, cols int) []int {
+// starts returns the first numbers of the parts of a rows x cols matrix in format f. Parts have
+// whole columns, or, for a vector, entries, about the same number each. The first GPU stores small
+// matrices.
+func (p *Place) starts(f num.Format, rows, cols int) []int {
+	if min(rows, cols) > 1 && max(rows, cols) < AloneBelow && int64(rows)*int64(cols) <= aloneBytes/num.SizeOf(f) {
+		list := make([]int, len(p.parts)+1)
+		for d := range p.parts {
+			list[d+1] = rows * cols
+		}
+		return list
+	}
+	return p.even(rows, cols)
+}
+
+// even is starts for large matrices.
+func (p *Place) even(rows, cols int) []int {
 	unit, n := rows, cols
 	if cols == 1 {
 		unit, n = 1, rows
@@ -207,7 +224,7 @@ func (p *Place) New(ctx context.Context, f num.Format, rows, cols int) (*num.Arr
 	if err := p.countable(rows, cols); err != nil {
 		return nil, err
 	}
-	return p.array(f, p.starts(rows, cols), func(g GPU, n int) (*num.Array, error) { return g.New(ctx, f, n, 1) })
+	return p.array(f, p.starts(f, rows, cols), func(g GPU, n int) (*num.Array, error) { return g.New(ctx, f, n, 1) })
 }
 
 // Room returns an array with unspecified contents.
@@ -215,7 +232,7 @@ func (p *Place) Room(c place.Config, f num.Format, rows, cols int) (*num.Array, 
 	if err := p.countable(rows, cols); err != nil {
 		return nil, err
 	}
-	return p.array(f, p.starts(rows, cols), func(g GPU, n int) (*num.Array, error) { return g.Room(c, f, n, 1) })
+	return p.array(f, p.starts(f, rows, cols), func(g GPU, n int) (*num.Array, error) { return g.Room(c, f, n, 1) })
 }
 
 func (p *Place) countable(rows, cols int) error {
@@ -264,7 +281,7 @@ func (p *Place) Set(ctx context.Context, to, from num.Mat) error {
 		copyEntries(to, from)
 		return p.Set(ctx, line, h)
 	}
-	return p.together(func(d int) error {
+	return p.some(on(list), func(d int) error {
 		for _, q := range list {
 			if q.d == d {
 				if err := p.parts[d].Set(ctx, q.m, q.of(from)); err != nil {
@@ -286,7 +303,7 @@ func (p *Place) Get(ctx context.Context, from num.Mat) (num.Mat, error) {
 		return from, err
 	}
 	z := num.Mat{Arr: num.New(from.Arr.Format, from.Rows*from.Cols), RS: 1, CS: max(from.Rows, 1), Rows: from.Rows, Cols: from.Cols}
-	return z, p.together(func(d int) error {
+	return z, p.some(on(list), func(d int) error {
 		for _, q := range list {
 			if q.d != d {
 				continue
@@ -334,8 +351,25 @@ func copyNumbers(to, from *num.Array) {
 
 // together runs f for all GPUs concurrently, and returns the first error.
 func (p *Place) together(f func(d int) error) error {
-	errs := make([]error, len(p.parts))
-	p.crew.Do(len(p.parts), func(d int) { errs[d] = f(d) })
+	return p.some(func(int) bool { return true }, f)
+}
+
+// some is together for the GPUs with work.
+func (p *Place) some(works func(d int) bool, f func(d int) error) error {
+	var list []int
+	for d := range p.parts {
+		if works(d) {
+			list = append(list, d)
+		}
+	}
+	switch len(list) {
+	case 0:
+		return nil
+	case 1: // no goroutine wakes
+		return f(list[0])
+	}
+	errs := make([]error, len(list))
+	p.crew.Do(len(list), func(k int) { errs[k] = f(list[k]) })
 	return firstOf(errs)
 }
 

@@ -1,7 +1,9 @@
 package several
 
 import (
+	"math"
 	"slices"
+	"sort"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
@@ -25,12 +27,14 @@ func (m *multiplication) blocks(c place.Config) (list []piece, ok bool) {
 		return list, ok
 	}
 	switch {
+	case p.small(m.a, m.b, m.z): // the first GPU is quicker alone
+		return list, true
 	case c.Triangle == 0 && cols*thin <= rows:
 		m.written, m.keep[0] = true, true
-		return p.chunks(p.starts(rows, 1), func(from, to int) piece { return piece{i0: from, i1: to, j1: cols} }), true
+		return p.chunks(p.even(rows, 1), func(from, to int) piece { return piece{i0: from, i1: to, j1: cols} }), true
 	case c.Triangle == 0 && rows*thin <= cols:
 		m.written, m.keep[1] = true, true
-		return p.chunks(p.starts(cols, 1), func(from, to int) piece { return piece{i1: rows, j0: from, j1: to} }), true
+		return p.chunks(p.even(cols, 1), func(from, to int) piece { return piece{i1: rows, j0: from, j1: to} }), true
 	case min(rows, cols) >= leastBalanced && rows == list[0].i1-list[0].i0 && (c.Triangle == 0 || m.z.RS == 1):
 		if shares := m.fairer(c, list); shares != nil {
 			m.written = c.Triangle == 0
@@ -38,6 +42,13 @@ func (m *multiplication) blocks(c place.Config) (list []piece, ok bool) {
 		}
 	}
 	return list, true
+}
+
+// small reports whether the first GPU stores all of the matrices, which are small.
+func (p *Place) small(list ...num.Mat) bool {
+	return !slices.ContainsFunc(list, func(m num.Mat) bool {
+		return max(m.Rows, m.Cols) >= AloneBelow || !local(0, m) || storageOf(m.Arr).start[1] < storageOf(m.Arr).Len()
+	})
 }
 
 // fairer returns columns for all GPUs that take about the same time, if that pays. It returns nil
@@ -69,7 +80,7 @@ var linkRate, copyRate = 3.8e11, 1.2e12 // bytes a second; variables for tests
 // and copying all results of these GPUs to the GPUs that store them; entries of C that keep old
 // values are copied in both directions.
 func (m *multiplication) pays(c place.Config, sooner float64, list, shares []piece) bool {
-	gains := sooner * float64(m.z.Rows) * float64(m.z.Cols) / (samples * samples) * (float64(2*m.z.Arr.Format.Bits())/7.5 + 4) / byteRate
+	gains := sooner * float64(m.z.Rows) * float64(m.z.Cols) / (samples * sampledRows) * (float64(2*m.z.Arr.Format.Bits())/7.5 + 4) / byteRate
 	result := float64(int64(m.z.Rows) * num.SizeOf(m.z.Arr.Format)) // bytes of a column
 	if c.Triangle != 0 {
 		result *= 2
@@ -102,8 +113,12 @@ func (p *Place) chunks(starts []int, of func(from, to int) piece) (list []piece)
 	return list
 }
 
-// samples is the number of columns, and of rows in each, that represent all of a result.
-const samples = 128
+// samples is the number of columns that represent all of a result, and sampledRows the number of
+// rows in each.
+const (
+	samples     = 128
+	sampledRows = 32
+)
 
 // finishing is the number of multiply-adds that take as long as the reconstruction of an entry: for
 // a float64 product of order 8192 they take 15.4 and 1.6 ms in total on an H100
@@ -116,8 +131,8 @@ func (m *multiplication) columnWork(c place.Config) []float64 {
 	work := make([]float64, samples)
 	for y := range work {
 		j := (float64(y) + 0.5) / samples * cols
-		for x := range samples {
-			i := (float64(x) + 0.5) / samples * rows
+		for x := range sampledRows {
+			i := (float64(x) + 0.5) / sampledRows * rows
 			if c.Triangle == 'U' && i > j || c.Triangle == 'L' && i < j {
 				continue
 			}
@@ -168,4 +183,80 @@ func fair(work []float64, count, n int) []int {
 	}
 	starts[count] = n
 	return starts
+}
+
+// convertRate is the number of entries of factors that an H200 converts to residues in a second:
+// for a Cholesky factor of order 8192 it converts two factors of a product in 1.5 to 2.2 ms.
+const convertRate = 7e10
+
+// spread is about the number of bits that the integers of a factor have more than its numbers.
+const spread = 26
+
+// quickest returns the first columns of shares of C, computed from factors that GPUs copy from each
+// other, and stored where C is, for which all GPUs take about the same time.
+func (m *multiplication) quickest(c place.Config) []int {
+	count, n := len(m.p.parts), m.z.Cols
+	work := m.columnWork(c)
+	starts, step := fair(work, count, n), multiple(n, count)
+	sums := make([]float64, samples+1)
+	for y, w := range work {
+		sums[y+1] = sums[y] + w
+	}
+	for range count - 1 {
+		for d := 1; d < count; d++ {
+			lo, hi := starts[d-1], starts[d+1]
+			starts[d] = lo + step*sort.Search((hi-lo)/step, func(k int) bool {
+				cut := lo + step*k
+				return m.seconds(c, sums, d-1, lo, cut) >= m.seconds(c, sums, d, cut, hi)
+			})
+		}
+	}
+	return starts
+}
+
+// seconds estimates how long GPU d takes for columns from <= j < until of C, with the sums of the
+// work of the sampled columns: it copies what others have of the factors while it converts what it
+// has, multiplies, and stores results, some of them in the memory of others.
+func (m *multiplication) seconds(c place.Config, sums []float64, d, from, until int) float64 {
+	if from >= until {
+		return 0
+	}
+	list := m.products(c, piece{d: d, i1: m.z.Rows, j0: from, j1: until})
+	x := list[0]
+	width := float64(m.a.Format().Bits() + m.b.Format().Bits() + 2*spread)
+	if b := c.Bound; b != nil && b.Within > 0 {
+		width = min(width, 2*float64(b.Within))
+	}
+	moduli := (width + math.Log2(float64(m.a.Cols))) / 7.5
+	at := func(j int) float64 { // the work of the columns before
+		y := float64(j) / float64(m.z.Cols) * samples
+		k := min(int(y), samples-1)
+		return sums[k] + (y-float64(k))*(sums[k+1]-sums[k]) // may fuse: an estimate
+	}
+	scale := float64(m.z.Rows) * float64(m.z.Cols) / (samples * sampledRows)
+	z := (at(until) - at(from)) * scale * moduli / byteRate
+	var here, elsewhere, bytes float64
+	a, b := m.factorsOf(x)
+	for side, blocks := range [][]place.Block{a, b} {
+		size := float64(num.SizeOf([]num.Mat{m.a, m.b}[side].Arr.Format))
+		for _, q := range blocks {
+			entries := float64(q.M.Rows) * float64(q.M.Cols)
+			if place.Of(q.M.Arr) == place.Place(m.p.parts[d]) {
+				here += entries // may fuse: an estimate
+			} else {
+				elsewhere += entries    // may fuse: an estimate
+				bytes += entries * size // may fuse: an estimate
+			}
+		}
+	}
+	z += max(here/convertRate, bytes/linkRate) + elsewhere/convertRate
+	size := float64(num.SizeOf(m.z.Arr.Format))
+	for _, q := range m.blocksOf(m.z, x.i0, x.i1, x.j0, x.j1) {
+		if place.Of(q.M.Arr) == place.Place(m.p.parts[d]) {
+			continue
+		}
+		entries := float64(q.M.Rows) * float64(q.M.Cols)
+		z += entries * size / linkRate
+	}
+	return z
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
+	"github.com/halfulp/halfulp/internal/gpu/several"
 	"github.com/halfulp/halfulp/internal/place"
 )
 
@@ -87,6 +88,38 @@ func TestSpread(t *testing.T) {
 		x := must(far.On("cuda:0,1"))
 		if rows, cols, err := partOf[place.Factors](x.View().Arr).Spread(place.Config{}, x.View(), x.View()); err != nil || !math.IsInf(rows, 1) || !math.IsInf(cols, 1) {
 			t.Errorf("numbers beyond 2^1000: %g, %g, %v", rows, cols, err)
+		}
+	})
+}
+
+// TestSmall has products of matrices that the first GPU stores, which computes alone unless a
+// factor is in parts.
+func TestSmall(t *testing.T) {
+	defer several.Balance(8)()
+	defer several.Alone(24)()
+	on(t, 3, func(devs []*cuda.Device, _ *fake.Driver) {
+		for _, c := range []struct {
+			m, n, k int
+			device  string
+		}{{23, 23, 23, "cuda:0"}, {23, 2, 20, "cuda:0"}, {24, 24, 24, "cuda:0,1,2"}, {23, 23, 24, "cuda:0,1,2"}} {
+			a, b, want := gallery.Random(MP(90), c.m, c.k, 3, 1), gallery.Random(MP(90), c.k, c.n, 3, 2), NewMatrix(MP(90), c.m, c.n)
+			was := devs[2].Counters().InUse
+			da, db, dc := must(a.On("cuda:0-2")), must(b.On("cuda:0-2")), must(want.On("cuda:0-2"))
+			if now := devs[2].Counters().InUse; (now > was) != (c.device != "cuda:0") {
+				t.Errorf("%+v: the last GPU has %d bytes", c, now-was)
+			}
+			var st Stats
+			ok(Gemm(NoTrans, NoTrans, Float(1), a, b, Float(0), want, onCPU))
+			ok(Gemm(NoTrans, NoTrans, Float(1), da, db, Float(0), dc, &Options{Stats: &st}))
+			if st.Device != c.device {
+				t.Errorf("%+v: computed on %s", c, st.Device)
+			}
+			if !must(dc.Host()).Same(want) {
+				t.Errorf("%+v: other bits than on the CPU", c)
+			}
+			for _, m := range []*Matrix{da, db, dc} {
+				m.Free()
+			}
 		}
 	})
 }

@@ -2,6 +2,7 @@ package several
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -56,6 +57,20 @@ func (p *Place) diagonal(c place.Config, op place.TriangleOperation, a num.Mat) 
 		return err
 	})
 	return int(count.Load()), err
+}
+
+// HalfLessSquares runs on all GPUs, which all support the numbers or none.
+func (p *Place) HalfLessSquares(c place.Config, d, z num.Mat, tally *num.Array) (bool, error) {
+	done := make([]bool, len(p.parts))
+	err := p.each(c, d, []num.Mat{z}, func(c place.Config, g GPU, q piece, in []num.Mat) error {
+		t, err := tallyOf(c.Ctx, tally, q.d)
+		if err != nil {
+			return err
+		}
+		done[q.d], err = g.HalfLessSquares(c, q.m, in[0], t)
+		return err
+	})
+	return slices.Contains(done, true), err
 }
 
 // facing returns, for each GPU, the blocks that it compares in a matrix that is distributed by

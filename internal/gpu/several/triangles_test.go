@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp/internal/cudadrv/fake"
 	"github.com/halfulp/halfulp/internal/gpu/several"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/testlength"
 )
@@ -131,4 +132,35 @@ func TestTriangleOperations(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestHalfLessSquares compares diagonals in parts with the diagonals of one GPU.
+func TestHalfLessSquares(t *testing.T) {
+	const n = 71
+	diagonal := func(m *Matrix) num.Mat {
+		v := m.View()
+		v.RS, v.Cols = v.RS+v.CS, 1
+		return v
+	}
+	on(t, 3, func(_ []*cuda.Device, _ *fake.Driver) {
+		for _, bits := range []uint{90, 1000} { // numbers that GPUs support, and longer ones
+			a, b := gallery.Random(MP(bits), n, n, 3, 6), gallery.Random(MP(53), n, n, 3, 7)
+			var list []*Matrix
+			for _, device := range []Device{"cuda:0", "cuda:0,1", "cuda:0-2"} {
+				da, db := must(a.On(device)), must(b.On(device))
+				tally := must(NewMatrix(Float64, 1, 1).On(device))
+				done := must(partOf[place.Squares](da.View().Arr).HalfLessSquares(place.Config{Run: par.Run{Ctx: t.Context()}}, diagonal(da), diagonal(db), tally.View().Arr))
+				if done != (bits == 90) {
+					t.Errorf("%s, %d bits: %v", device, bits, done)
+				}
+				list = append(list, must(da.Host()))
+				if !list[len(list)-1].Same(list[0]) || list[0].Same(a) == done {
+					t.Errorf("%s, %d bits: other numbers", device, bits)
+				}
+				for _, m := range []*Matrix{da, db, tally} {
+					m.Free()
+				}
+			}
+		}
+	})
 }

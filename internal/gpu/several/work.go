@@ -3,6 +3,7 @@ package several
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/place"
@@ -125,7 +126,8 @@ func (f *fetching) target(j job) (num.Mat, error) {
 
 // runAll runs jobs with their fetched operands.
 func (p *Place) runAll(c place.Config, f *fetching, jobs []job, in [][]num.Mat) error {
-	return p.share(c, func(c place.Config, d int) error {
+	works := func(d int) bool { return slices.ContainsFunc(jobs, func(j job) bool { return j.d == d }) }
+	return p.share(c, works, func(c place.Config, d int) error {
 		c.Panels = f.gathered.of(d)
 		for k, j := range jobs {
 			if j.d != d {
@@ -139,13 +141,13 @@ func (p *Place) runAll(c place.Config, f *fetching, jobs []job, in [][]num.Mat) 
 	})
 }
 
-// share runs f for all GPUs concurrently. The first error cancels the others.
-func (p *Place) share(c place.Config, f func(c place.Config, d int) error) error {
+// share runs f for the GPUs with work concurrently. The first error cancels the others.
+func (p *Place) share(c place.Config, works func(d int) bool, f func(c place.Config, d int) error) error {
 	var cancel context.CancelFunc
 	c.Ctx, cancel = context.WithCancel(c.Ctx)
 	defer cancel()
 	c.Threads = max(1, c.Threads/len(p.parts))
-	return p.together(func(d int) error {
+	return p.some(works, func(d int) error {
 		c := c
 		if d > 0 {
 			c.Progress = nil // must be called by one goroutine

@@ -109,8 +109,11 @@ func (s *Run) Finished() {
 // copy of A on the host.
 func (s *Run) There(a num.Mat, least int, run func(a num.Mat) (done bool, err error)) error {
 	if !a.OnHost() && a.Rows >= least {
-		s.At = At(place.Of(a.Arr))
-		done, err := run(a)
+		done := false
+		err := s.Beside([]num.Mat{a}, func(list []num.Mat) (err error) {
+			done, err = run(list[0])
+			return err
+		})
 		if err = Resignable(err); done || err != nil {
 			return err
 		}
@@ -124,6 +127,26 @@ func (s *Run) There(a num.Mat, least int, run func(a num.Mat) (done bool, err er
 	}
 	_, err := run(a)
 	return err
+}
+
+// Beside runs a routine, with s.At set, where matrices of one place live: with copies at the first
+// of several places, if that takes less time, else with the matrices themselves. The routine's
+// results then live at the first place: see place.Moved.
+func (s *Run) Beside(list []num.Mat, run func(list []num.Mat) error) error {
+	at := func(list []num.Mat) error {
+		s.At = At(place.Of(list[0].Arr))
+		return run(list)
+	}
+	order := 0
+	for _, m := range list {
+		order = max(order, m.Rows, m.Cols)
+	}
+	if first, ok := place.Part[place.FirstOnly](place.Of(list[0].Arr)); ok {
+		if done, err := first.OnFirst(s.Config(), order, list, at); done || err != nil {
+			return err
+		}
+	}
+	return at(list)
 }
 
 // Resignable returns nil if the host may succeed after this error of a place: it wraps ErrRange,

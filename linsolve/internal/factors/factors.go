@@ -96,8 +96,8 @@ type LUFactors struct {
 	L, U, A num.Mat
 }
 
-// Keep copies the factored matrix a to copied, at the place where a lives, and moves factors on the
-// host there. After an error it frees everything at the place.
+// Keep copies the factored matrix a to copied, at the place where a lives, and moves the factors
+// there. After an error it frees everything at the place.
 func Keep(s *call.Run, a num.Mat, copied *num.Mat, factors ...*num.Mat) error {
 	err := func() (err error) {
 		p := place.Of(a.Arr)
@@ -107,7 +107,7 @@ func Keep(s *call.Run, a num.Mat, copied *num.Mat, factors ...*num.Mat) error {
 				continue
 			}
 			*m = num.Mat{}
-			if *m, err = place.On(p, here); err != nil {
+			if *m, err = place.Moved(p, here); err != nil {
 				return err
 			}
 		}

@@ -13,12 +13,14 @@ import (
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
-// factored returns the factors that run computes where A lives, or the zero value if the place does
-// not decide them.
-func factored[T comparable](s *call.Run, a num.Mat, run func() (T, error)) (T, error) {
-	var none T
-	s.At = call.At(place.Of(a.Arr))
-	z, err := run()
+// factored returns the factors that run computes beside A, or the zero value if the place does not
+// decide them. See call.Run.Beside.
+func factored[T comparable](s *call.Run, a num.Mat, run func(a num.Mat) (T, error)) (T, error) {
+	var none, z T
+	err := s.Beside([]num.Mat{a}, func(list []num.Mat) (err error) {
+		z, err = run(list[0])
+		return err
+	})
 	if err = call.Resignable(err); z == none && err == nil {
 		s.Resign()
 		return none, nil

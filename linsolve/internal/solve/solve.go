@@ -61,15 +61,13 @@ func Anywhere(s *call.Run, a, b num.Mat, f num.Format, cols int) (num.Mat, error
 		there = !apart
 	}
 	if there {
-		s.At = call.At(place.Of(a.Arr))
-		z, err := newton.SolveThere(s, a, b, f)
+		z, err := beside(s, a, b, f)
 		if err != nil {
 			return num.Mat{}, err
 		}
 		if z.Arr != nil {
-			s.Keep(z)
 			s.Finished()
-			return z, nil
+			return place.Moved(place.Of(a.Arr), z)
 		}
 		s.Resign()
 	}
@@ -90,6 +88,22 @@ func Anywhere(s *call.Run, a, b num.Mat, f num.Format, cols int) (num.Mat, error
 		x = call.Copy(s, z)
 	}
 	return x, err
+}
+
+// beside is newton.SolveThere beside A; see call.Run.Beside. Release does not free the solution.
+func beside(s *call.Run, a, b num.Mat, f num.Format) (z num.Mat, err error) {
+	list := []num.Mat{a}
+	if b.Arr != nil {
+		list = append(list, b)
+	}
+	err = s.Beside(list, func(list []num.Mat) (err error) {
+		list = append(list, num.Mat{})
+		if z, err = newton.SolveThere(s, list[0], list[1], f); z.Arr != nil {
+			s.Keep(z)
+		}
+		return err
+	})
+	return z, err
 }
 
 // Finish counts the infinities of a result z on the host in Stats.Overflow and returns z where A
@@ -152,7 +166,7 @@ func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	ziv.WithoutZeros(s, a, b, todo)
 	planSolve(s, a, z.Format(), len(todo))
 	p := &problem{s: s, a: a, b: b, z: z, todo: todo, few: call.Few(len(todo), a.Rows), entries: ziv.CountOpen(todo)}
-	if !triesMinors(p) {
+	if !triesResiduals(p) && !triesMinors(p) {
 		if err := p.factor(); err != nil {
 			return num.Mat{}, err
 		}
@@ -169,7 +183,7 @@ func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	return z, nil
 }
 
-// factor computes float64 factors of A, which all ways but one begin with.
+// factor computes float64 factors of A, which all ways begin with but residuals and minors.
 func (p *problem) factor() (err error) {
 	s, a := p.s, p.a
 	if p.lu, err = seed.NewFactors(s, a, scale.OfOn(s.Threads, a)); err != nil {
