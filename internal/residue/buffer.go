@@ -27,24 +27,10 @@ func getBuffer[T int8 | int16](n int) []T {
 	if b, ok := buffersOf[T]().Take(n, bufpool.Most(n)); ok {
 		return b[:n]
 	}
-	return newBuffer[T](n)
-}
-
-func newBuffer[T int8 | int16](n int) []T {
 	b := make([]T, n)
 	hugepage.Large(b)
 	return b
 }
-
-// On turnThreads and more threads, planes of at most turnBytes are in memory that the last product
-// did not use: turnSpare buffers, of its two factors, stay on the shelf. All processors have read
-// the planes of the last product. While their caches hold these planes, a store to them takes
-// several times as long.
-const (
-	turnThreads = 8
-	turnBytes   = 48 << 20
-	turnSpare   = 2
-)
 
 // touchBytes is the memory that one task of getPlanes touches. The system takes up to 20 ms to
 // clear it.
@@ -55,20 +41,8 @@ const touchBytes = 16 << 20
 // task could take a second. getPlanes touches these pages first, on all threads, and looks at ctx
 // after each touchBytes.
 func getPlanes[T int8 | int16](ctx context.Context, threads, n int) ([]T, error) {
-	size := int(unsafe.Sizeof(*new(T)))
-	b, ok := []T(nil), false
-	turns := threads >= turnThreads && n*size <= turnBytes
-	if turns {
-		b, ok = buffersOf[T]().TakeOldest(n, bufpool.Most(n), turnSpare)
-	}
-	switch {
-	case ok:
-		b = b[:n]
-	case turns:
-		b = newBuffer[T](n)
-	default:
-		b = getBuffer[T](n)
-	}
+	b := getBuffer[T](n)
+	size := int(unsafe.Sizeof(b[0]))
 	page, part := hugepage.Size/size, touchBytes/size
 	err := par.For(ctx, threads, (n+part-1)/part, func(_, task int) {
 		for i := task * part; i < min(n, (task+1)*part); i += page {
