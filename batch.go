@@ -59,14 +59,9 @@ func GemmBatch(tA, tB Transpose, alpha Scalar, a, b []*Matrix, beta Scalar, c []
 	if len(a) != len(c) || len(b) != len(c) {
 		panic(errShape)
 	}
-	g := gemmBatch{problems: make([]place.Gemm, len(c)), opt: opt}
-	x, y := alpha.value(), beta.value()
+	g := gemmBatch{tA: tA, tB: tB, alpha: alpha.value(), beta: beta.value(), a: a, b: b, c: c, opt: opt}
 	for i := range c {
-		p := &g.problems[i]
-		p.A, p.Kept[0] = a[i].op(tA)
-		p.B, p.Kept[1] = b[i].op(tB)
-		p.C = c[i].mat()
-		p.Alpha, p.Beta, p.Old = x, y, p.C
+		p := g.problem(i)
 		if p.C.Rows != p.A.Rows || p.C.Cols != p.B.Cols || p.A.Cols != p.B.Rows {
 			panic(errShape)
 		}
@@ -78,14 +73,25 @@ func GemmBatch(tA, tB Transpose, alpha Scalar, a, b []*Matrix, beta Scalar, c []
 
 // gemmBatch is a running GemmBatch.
 type gemmBatch struct {
-	problems []place.Gemm
-	opt      *Options
-	settings place.Settings
-	mu       sync.Mutex
-	stats    residue.Stats
-	failed   []failedProblem
-	done     int // problems that are done
-	progress func(done float64)
+	tA, tB      Transpose
+	alpha, beta num.Real
+	a, b, c     []*Matrix
+	opt         *Options
+	settings    place.Settings
+	mu          sync.Mutex
+	stats       residue.Stats
+	failed      []failedProblem
+	done        int // problems that are done
+	progress    func(done float64)
+}
+
+// problem returns problem i.
+func (g *gemmBatch) problem(i int) (p place.Gemm) {
+	p.A, p.Kept[0] = g.a[i].op(g.tA)
+	p.B, p.Kept[1] = g.b[i].op(g.tB)
+	p.C = g.c[i].mat()
+	p.Alpha, p.Beta, p.Old = g.alpha, g.beta, p.C
+	return p
 }
 
 type failedProblem struct {
@@ -97,9 +103,8 @@ type failedProblem struct {
 // one thread computes alone: some 20 ms.
 const batchWork = 1 << 23
 
-// alone reports whether one thread should compute problem i.
-func (g *gemmBatch) alone(i int) bool {
-	p := &g.problems[i]
+// alone reports whether one thread should compute p.
+func (g *gemmBatch) alone(p *place.Gemm) bool {
 	work := 1.0
 	for _, n := range [...]int{p.C.Rows, p.C.Cols, p.A.Cols} {
 		work *= float64(n)
@@ -110,10 +115,21 @@ func (g *gemmBatch) alone(i int) bool {
 
 func (g *gemmBatch) run() error {
 	const name = "GemmBatch"
-	apart := make([]error, len(g.problems)) // for operands that live on different devices
-	for i := range g.problems {
-		p := &g.problems[i]
-		_, apart[i] = whereabouts("gemm", p.A.Arr, p.B.Arr, p.C.Arr)
+	away := false // whether something lives on a device
+	for i := range g.c {
+		for _, m := range [...]*Matrix{g.a[i], g.b[i], g.c[i]} {
+			away = away || m.mat().Arr.Away != nil
+		}
+	}
+	apart := make(map[int]error) // for problems whose operands live on different devices
+	for i := range g.c {
+		if !away {
+			break
+		}
+		p := g.problem(i)
+		if _, err := whereabouts("gemm", p.A.Arr, p.B.Arr, p.C.Arr); err != nil {
+			apart[i] = err
+		}
 	}
 	var err error
 	if g.settings, err = g.opt.settings(); err != nil {
@@ -127,10 +143,11 @@ func (g *gemmBatch) run() error {
 	g.settings.Progress = nil
 	var alone, rest []int // problems for one thread each, and for all threads
 	host := !g.settings.Device.IsPlace()
-	for i := range g.problems {
+	for i := range g.c {
+		p := g.problem(i)
 		if apart[i] != nil {
 			g.over(&residue.Stats{}, i, apart[i], 1)
-		} else if host && g.alone(i) {
+		} else if host && g.alone(&p) {
 			alone = append(alone, i)
 		} else {
 			rest = append(rest, i)
@@ -149,7 +166,8 @@ func (g *gemmBatch) run() error {
 		if ctx.Err() != nil {
 			break
 		}
-		st, err := g.settings.Gemm(&g.problems[i])
+		p := g.problem(i)
+		st, err := g.settings.Gemm(&p)
 		g.over(&st, i, err, 1)
 	}
 	if err = ctx.Err(); err != nil {
@@ -171,7 +189,7 @@ func (g *gemmBatch) over(st *residue.Stats, i int, err error, problems int) {
 		g.failed = append(g.failed, failedProblem{i, err})
 	}
 	if g.done += problems; g.progress != nil {
-		g.progress(float64(g.done) / float64(len(g.problems)))
+		g.progress(float64(g.done) / float64(len(g.c)))
 	}
 }
 
@@ -209,12 +227,12 @@ func (g *gemmBatch) sideBySide(list []int, threads int) (again []int) {
 			if one.Ctx.Err() != nil {
 				break
 			}
-			p := &g.problems[i]
+			p := g.problem(i)
 			if workers[w].Run(&p.Problem) {
 				done++
 				continue
 			}
-			st, err := one.Gemm(p)
+			st, err := one.Gemm(&p)
 			if threads > 1 && errors.Is(err, ErrMemory) {
 				g.mu.Lock()
 				again = append(again, i)
@@ -238,8 +256,8 @@ func (g *gemmBatch) sideBySide(list []int, threads int) (again []int) {
 // problem.
 func (g *gemmBatch) entangled() bool {
 	var results, operands []num.Extent
-	for i := range g.problems {
-		results = g.problems[i].C.Extents(results, i)
+	for i := range g.c {
+		results = g.c[i].mat().Extents(results, i)
 	}
 	slices.SortFunc(results, func(x, y num.Extent) int { return cmp.Compare(x.First, y.First) })
 	var last num.Extent // the one that ends last
@@ -251,8 +269,8 @@ func (g *gemmBatch) entangled() bool {
 			last = r
 		}
 	}
-	for i := range g.problems {
-		p := &g.problems[i]
+	for i := range g.c {
+		p := g.problem(i)
 		operands = p.B.Extents(p.A.Extents(operands[:0], i), i)
 		for _, o := range operands {
 			// The first result that ends behind the beginning of o: results do not overlap.

@@ -41,10 +41,14 @@ func start(name string, opt halfulp.Options, operands ...num.Mat) (*call.Run, []
 		here = append(here, m)
 	}
 	s := call.New(set)
+	s.Stats.Method = method
 	s.Work.Report = par.Rising(s.Work.Report)
 	s.Reuse = true
 	return s, here, nil
 }
+
+// method is the method in the statistics of routines that are not solved by package linsolve.
+const method = "eigen"
 
 // startOnHost is start for routine name on vectors, which has no products of matrices to choose a
 // method for or to check.

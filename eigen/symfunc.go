@@ -160,7 +160,7 @@ func values(f Function, z sym.Result, bits int) ([]interval.Interval, error) {
 			lo, hi, err := f.Enclose(v, uint(bits+8))
 			if err != nil {
 				return nil, counted.New(err, func(first int) string {
-					return fmt.Sprintf("%s of eigenvalue %d, %s: %v", f.Name, k+first, x.Text('g', 6), err)
+					return fmt.Sprintf("%s: eigenvalue %d is %s: %v", f.Name, k+first, x.Text('g', 6), err)
 				})
 			}
 			if i == 0 {

@@ -7,7 +7,10 @@ import (
 	"sync"
 
 	"github.com/halfulp/halfulp"
+	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/residual"
 )
 
 // SolveBatch returns the solutions X_i of A_i X_i = B_i in format f, with the bits that [Solve]
@@ -57,7 +60,7 @@ func SolveBatch(a, b []*halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) 
 	if err != nil {
 		return nil, wrapped(name, err)
 	}
-	s := solveBatch{a: a, b: b, f: f, one: Solve, brief: o.Stats == nil, x: make([]*halfulp.Matrix, len(a)), errs: make([]error, len(a)), progress: par.Rising(o.Progress)}
+	s := solveBatch{a: a, b: b, f: f, one: Solve, brief: o.Stats == nil, direct: o.Stats == nil && !set.Check && !call.Forced(set.Ctx, call.SystemWays...), x: make([]*halfulp.Matrix, len(a)), errs: make([]error, len(a)), progress: par.Rising(o.Progress)}
 	o.Progress, o.Stats = nil, nil
 	var alone, rest []int // systems for one thread each, and for all threads
 	for i := range a {
@@ -73,7 +76,7 @@ func SolveBatch(a, b []*halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) 
 			break
 		}
 		st := s.solve(i, &o)
-		s.over(&st)
+		s.over(&st, 1)
 	}
 	if opt != nil && opt.Stats != nil {
 		s.stats.Threads = set.Threads
@@ -92,6 +95,7 @@ type solveBatch struct {
 	one      func(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error)
 	errs     []error
 	brief    bool // no statistics are requested
+	direct   bool // systems are solved by residuals in integers where that suffices
 	mu       sync.Mutex
 	stats    halfulp.Stats
 	done     int // systems that are done
@@ -119,16 +123,40 @@ func (s *solveBatch) solve(i int, opt *halfulp.Options) (st halfulp.Stats) {
 	return st
 }
 
-// over ends a system with these statistics.
-func (s *solveBatch) over(st *halfulp.Stats) {
+// over ends systems with these statistics.
+func (s *solveBatch) over(st *halfulp.Stats, systems int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if st.Device != "" { // something was computed
 		addStats(&s.stats, st)
 	}
-	if s.done++; s.progress != nil {
+	if s.done += systems; s.progress != nil {
 		s.progress(float64(s.done) / float64(len(s.a)))
 	}
+}
+
+// batchPart is the number of systems that a thread takes at a time.
+const batchPart = 16
+
+// A batchWorker is the memory of one thread.
+type batchWorker struct {
+	room residual.Room
+	slab num.Slab
+}
+
+// byResiduals solves system i by residuals in integers, unless another way is faster, or the memory
+// in bytes is too small. It returns false if the system is not solved.
+func (s *solveBatch) byResiduals(w *batchWorker, i int, memory int64) bool {
+	a, b, f := s.a[i].View(), s.b[i].View(), s.f.View()
+	if !residual.Faster(a, b, f) || residual.Bytes(a.Rows, b.Cols, f.Bits()) > memory {
+		return false
+	}
+	z := num.Mat{Arr: w.slab.New(f, b.Rows*b.Cols), RS: 1, CS: b.Rows, Rows: b.Rows, Cols: b.Cols}
+	if !w.room.Solve(a, b, z) {
+		return false
+	}
+	s.x[i] = halfulp.MatrixOf(z)
+	return true
 }
 
 // sideBySide solves the listed systems, each on one of the given number of threads, which share the
@@ -141,17 +169,31 @@ func (s *solveBatch) sideBySide(ctx context.Context, list []int, opt *halfulp.Op
 	if threads > 1 {
 		one.MemoryLimit = max(1, memory/int64(threads))
 	}
+	workers := make([]batchWorker, threads)
+	part := max(1, min(batchPart, len(list)/(4*threads)))
 	// The caller looks at the context.
-	_ = par.For(ctx, threads, len(list), func(_, k int) {
-		i := list[k]
-		st := s.solve(i, &one)
-		if threads > 1 && errors.Is(s.errs[i], halfulp.ErrMemory) {
-			s.mu.Lock()
-			again = append(again, i)
-			s.mu.Unlock()
-			return // not over: its statistics count once
+	_ = par.For(ctx, threads, (len(list)+part-1)/part, func(w, t int) {
+		done := 0
+		for _, i := range list[t*part : min((t+1)*part, len(list))] {
+			if ctx.Err() != nil {
+				break
+			}
+			if s.direct && s.byResiduals(&workers[w], i, memory/int64(threads)) {
+				done++
+				continue
+			}
+			st := s.solve(i, &one)
+			if threads > 1 && errors.Is(s.errs[i], halfulp.ErrMemory) {
+				s.mu.Lock()
+				again = append(again, i)
+				s.mu.Unlock()
+				continue // not over: its statistics count once
+			}
+			s.over(&st, 1)
 		}
-		s.over(&st)
+		if done > 0 {
+			s.over(&halfulp.Stats{}, done)
+		}
 	})
 	slices.Sort(again)
 	return again

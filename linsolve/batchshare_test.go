@@ -55,7 +55,7 @@ func TestSolveBatchShares(t *testing.T) {
 				t.Errorf("%+v, system %d: %v", c, i, s.errs[i])
 			}
 			st := s.solve(i, &halfulp.Options{MemoryLimit: 100})
-			s.over(&st)
+			s.over(&st, 1)
 		}
 		if err := s.failed("SolveBatch"); err != nil || slices.Contains(s.x, nil) {
 			t.Errorf("%+v: %v, %v", c, err, s.x)

@@ -230,7 +230,8 @@ func (z *integers) pack() []big.Int {
 	return x
 }
 
-// aloneCost is the work, in multiplications, below which one worker takes less time than several.
+// aloneCost is the work, in multiplications, below which one worker serves: some 100 microseconds,
+// in which several workers would hardly have begun. It is an estimate.
 const aloneCost = 1 << 16
 
 // workers returns the number of workers for a number of tasks of the given cost.

@@ -17,7 +17,8 @@ import (
 // mostWords is the number of bits of minors of two words.
 const mostWords = 127
 
-// wordOrder is the order up to which these eliminations are faster than eliminations modulo primes.
+// wordOrder is the order up to which these eliminations are faster than eliminations modulo primes:
+// see BenchmarkThresholds.
 var wordOrder = 16
 
 // wide is an integer of two words: hi 2^64 + lo modulo 2^128, between -2^127 and 2^127.

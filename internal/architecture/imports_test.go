@@ -14,7 +14,7 @@ var rooms = []struct {
 	within bool
 }{
 	{[]string{"internal/proof/interval", "internal/proof/scale", "internal/proof/bound"}, true},
-	{[]string{"internal/proof/minors"}, false},
+	{[]string{"internal/proof/minors", "internal/proof/residual"}, false},
 	{[]string{"internal/proof/budget"}, false},
 	{[]string{"internal/proof/call"}, false},
 	// It makes runs for tests, and checks enclosures; only tests import it.

@@ -41,9 +41,9 @@ func (w *gemvWorker) rowsFloat(lo, hi int) (exact int64) {
 }
 
 // atLeast returns a slice of n numbers, in the memory of x if that is large enough.
-func atLeast(x []float64, n int) []float64 {
+func atLeast[T float64 | uint64](x []T, n int) []T {
 	if cap(x) < n {
-		return make([]float64, n)
+		return make([]T, n)
 	}
 	return x[:n]
 }

@@ -10,16 +10,18 @@ import (
 	"github.com/halfulp/halfulp/internal/superacc"
 )
 
-// Small products, on one thread, for which nothing is allocated. Products of MP numbers copy the
-// rows of A and the columns of B once, with as many words each as the sums need, and every entry is
-// a sum of products from their highest words (topPlan). Products of binary32 and binary64 numbers
-// take compensated sums (gemvfloat.go).
+// Small products, on one thread, for which nothing is allocated. Products of MP numbers make
+// integers of one unit of each row of A and each column of B (superacc.OffsetVectors), and every
+// entry is a sum of their highest words. Entries that this sum does not decide, and products with
+// other factors and formats, copy rows and columns with as many words a number as the sums need,
+// and sum the highest words of products with shifts (topPlan). Products of binary32 and binary64
+// numbers take compensated sums (gemvfloat.go).
 
 // A Small multiplies matrices of one set of formats and one number of columns of A.
 type Small struct {
 	floats  bool    // compensated sums
 	top     topPlan // otherwise
-	two     bool    // twoWords come before top
+	offset  int     // words of integers of one unit, whose sums come before top; 0 for none
 	a, b, c num.Format
 	cost    float64 // of a product, in ns
 }
@@ -55,14 +57,31 @@ func PlanSmall(a, b, c num.Format, k int) (s Small, ok bool) {
 			l := float64(words)
 			// may fuse: an estimate
 			s = Small{top: t, a: a, b: b, c: c, cost: 3 + 1.2*l + 0.22*l*l}
-			if s.two = words == 2 && c.Kind == num.MP && c.Bits() <= mostTwoBits; s.two {
-				s.cost = 3.5
-			}
+			s.planOffsets(k)
 			return s, true
 		}
 	}
 	return s, false
 }
+
+// planOffsets selects the words of integers of one unit for results of format MP. For data of
+// similar size, a sum has about 2^(64 words - 2) sqrt(k) units of its error bound,
+// superacc.HighError.
+func (s *Small) planOffsets(k int) {
+	if s.c.Kind != num.MP || s.a.Kind != num.MP || s.b.Kind != num.MP {
+		return
+	}
+	for w := 2; w <= maxSmallWords; w = superacc.OffsetWords(w + 1) {
+		if s.c.Bits()+bits.Len(uint(k))/2+bits.Len64(superacc.HighError(w, 1))+10 <= 64*w {
+			s.offset = w
+			s.cost = offsetCosts[w]
+			return
+		}
+	}
+}
+
+// offsetCosts are the times of a product of integers of that many words, in ns.
+var offsetCosts = [maxSmallWords + 1]float64{2: 1.5, 3: 3, 4: 4.5, 7: 11}
 
 // manyFloatProducts bounds the products of binary64 numbers that Run computes.
 const manyFloatProducts = 1 << 20
@@ -94,10 +113,13 @@ const (
 // SmallRoom is the memory of one worker.
 type SmallRoom struct {
 	a, b   smallVectors
-	u, v   twoWords
+	u, v   superacc.OffsetVectors
+	halves [2][]uint64 // of u and v
+	sums   []uint64    // of a row
+	open   []int       // entries left open, row by row
 	gemv   gemv
 	worker gemvWorker
-	words  [maxSmallWords + 2]uint64
+	words  [maxSmallWords + 1]uint64
 }
 
 // NewSmallRoom returns memory that grows as products need it.
@@ -194,67 +216,121 @@ func (s *Small) Run(r *SmallRoom, stopped func() bool, p *Product, count func(nu
 	if s.floats {
 		return s.runFloats(r, stopped, p, count)
 	}
+	e, plain := superacc.PowerOfTwo(p.Alpha.Mag)
+	plain = plain && p.Beta.Class == num.Zero && s.c.Kind == num.MP
+	if plain && s.offset != 0 {
+		s.offsets(r, p, p.Alpha.Exp+e)
+		if len(r.open) == 0 {
+			return 0
+		}
+	} else {
+		r.all(p)
+	}
 	t, words, k := s.top, s.top.words, p.A.Cols
-	r.a.pack(p.A, words)
-	r.b.pack(p.B.T(), words)
+	every := len(r.open) > (p.C.Rows+p.C.Cols)/2 // else rows and columns are copied one by one
+	if every {
+		r.a.pack(p.A, words)
+		r.b.pack(p.B.T(), words)
+	}
 	w := &r.worker
 	sum := r.words[:t.sum]
 	bound := uint64(k) * t.err
-	e, plain := superacc.PowerOfTwo(p.Alpha.Mag)
-	plain = plain && p.Beta.Class == num.Zero
-	quick := plain && s.c.Kind == num.MP
-	dot := dotTopFast
-	two := quick && s.two
-	if two {
-		r.u.align(&r.a, k)
-		r.v.align(&r.b, k)
-	}
-	var short [4]uint64
-	for j := range p.C.Cols {
-		b := j * k
-		bs, be, bc := r.b.sig[b*words:(b+k)*words], r.b.exp[b:b+k], r.b.cls[b:b+k]
-		lo, hi := p.rows(j, 0, p.C.Rows)
-		column := false
-		for i := lo; i < hi; i++ {
-			a := i * k
-			ae := r.a.exp[a : a+k]
-			ref := span(ae, be)
-			ok := !r.a.special[i] && !r.b.special[j] && ref > noExponent
-			if ok && two {
-				sumTwo(&short, &r.u, &r.v, i, j, k)
-				exp := r.u.exp[i] + r.v.exp[j] - 126 - 64 + p.Alpha.Exp + e // of a unit of short
-				if s.store(p.C.Arr, p.C.At(i, j), short[:], exp, p.Alpha.Neg, uint64(4*k+2), 64) {
-					continue
-				}
-			}
-			if ok {
-				clear(sum)
-				dot(words, sum, ref, r.a.sig[a*words:(a+k)*words], ae, r.a.cls[a:a+k], bs, be, bc)
-				if quick && s.store(p.C.Arr, p.C.At(i, j), sum, ref-t.unit+p.Alpha.Exp+e, p.Alpha.Neg, bound, 0) {
-					continue
-				}
-			}
-			if !column {
-				column = true
-				if w.gemv == nil {
-					r.begin(s, stopped, p, count)
-				}
-				w.column = columnOf(p, j)
-			}
-			if ok {
-				if v := t.value(sum, ref); len(v.Mag) > 0 && w.roundSum(i, v, bound) {
-					continue
-				}
-			}
-			w.exactRow(i)
-			exact++
+	column := -1
+	for _, at := range r.open {
+		i, j := at/p.C.Cols, at%p.C.Cols
+		row, col := i, j
+		if !every {
+			r.a.pack(p.A.Slice(i, i+1, 0, k), words)
+			r.b.pack(p.B.Slice(0, k, j, j+1).T(), words)
+			row, col = 0, 0
 		}
-		if column && stopped() {
-			break
+		a, b := row*k, col*k
+		ae, be := r.a.exp[a:a+k], r.b.exp[b:b+k]
+		ref := span(ae, be)
+		ok := !r.a.special[row] && !r.b.special[col] && ref > noExponent
+		if ok {
+			clear(sum)
+			dotTopFast(words, sum, ref, r.a.sig[a*words:(a+k)*words], ae, r.a.cls[a:a+k], r.b.sig[b*words:(b+k)*words], be, r.b.cls[b:b+k])
+			if plain && s.store(p.C.Arr, p.C.At(i, j), sum, ref-t.unit+p.Alpha.Exp+e, p.Alpha.Neg, bound) {
+				continue
+			}
 		}
+		if column != j {
+			if w.gemv == nil {
+				r.begin(s, stopped, p, count)
+			}
+			if column >= 0 && stopped() {
+				break
+			}
+			column = j
+			w.column = columnOf(p, j)
+		}
+		if ok {
+			if v := t.value(sum, ref); len(v.Mag) > 0 && w.roundSum(i, v, bound) {
+				continue
+			}
+		}
+		w.exactRow(i)
+		exact++
 	}
 	r.end()
 	return exact
+}
+
+// all makes all entries of the product open, column by column.
+func (r *SmallRoom) all(p *Product) {
+	r.open = r.open[:0]
+	for j := range p.C.Cols {
+		lo, hi := p.rows(j, 0, p.C.Rows)
+		for i := lo; i < hi; i++ {
+			r.open = append(r.open, i*p.C.Cols+j)
+		}
+	}
+}
+
+// offsets computes alpha A B, alpha = ±2^e, by sums of integers of one unit a vector. It lists the
+// entries that the sums leave open.
+func (s *Small) offsets(r *SmallRoom, p *Product, e int64) {
+	words, k := s.offset, p.A.Cols
+	u, v := &r.u, &r.v
+	u.Set(p.A, words)
+	v.Set(p.B.T(), words)
+	r.halves[0], r.halves[1] = u.Halves(r.halves[0], 1), v.Halves(r.halves[1], 0)
+	columns, size := p.C.Cols, words+2
+	r.sums = atLeast(r.sums, columns*size)
+	r.open = r.open[:0]
+	bound := superacc.HighError(words, k)
+	flip := uint64(0)
+	if p.Alpha.Neg {
+		flip = 1
+	}
+	e -= int64(64*words - 2 + 64) // of a unit of the word below a sum
+	for i := range p.C.Rows {
+		special := u.Class[i] != num.Finite
+		if !special {
+			superacc.DotHigh(r.sums, u, i, r.halves[0], v, r.halves[1], columns)
+		}
+		at := p.C.At(i, 0)
+		for j := range columns {
+			if p.Triangle != 0 {
+				if lo, hi := p.rows(j, i, i+1); lo >= hi {
+					at += p.C.CS
+					continue
+				}
+			}
+			done := false
+			if !special && v.Class[j] == num.Finite {
+				sum := r.sums[j*size : (j+1)*size]
+				sign := sum[0]&1 ^ flip
+				sum[0] = 0
+				done = p.C.Arr.SetNear(at, sum, u.Exp[i]+v.Exp[j]+e, sign, bound, 64)
+			}
+			if !done {
+				r.open = append(r.open, i*columns+j)
+			}
+			at += p.C.CS
+		}
+	}
 }
 
 // runFloats is Run for binary32 and binary64 numbers.
@@ -308,79 +384,19 @@ func (r *SmallRoom) end() {
 	}
 }
 
-// store stores the two's complement number sum 2^exp, known to within bound 2^(exp+unit), in number
-// i of z, which has format MP. It returns false, with sum unchanged, if the error might matter or
-// if the exponent is near an end of the range.
-//
-// The number is decided if the 64 bits below the last bit kept are farther than the bound from a
-// tie. The bound must be less than a quarter of the last bit kept, because the numbers below a
-// power of two are twice as dense.
-func (s *Small) store(z *num.Array, i int, sum []uint64, exp int64, negative bool, bound uint64, unit int) bool {
+// store stores the two's complement number sum 2^exp, known to within bound 2^exp, in number i of
+// z, which has format MP. It returns false, with sum unchanged, if the error might matter or if the
+// exponent is near an end of the range.
+func (s *Small) store(z *num.Array, i int, sum []uint64, exp int64, negative bool, bound uint64) bool {
 	n := len(sum)
 	sign := uint64(int64(sum[n-1]) >> 63)
 	var m [maxSmallWords + 2]uint64
 	c := sign & 1
 	for k, v := range sum {
-		m[k], c = bits.Add64(v^sign, 0, c)
-	}
-	top := n - 1
-	for top > 0 && m[top] == 0 {
-		top--
-	}
-	l := len(z.Sig) / len(z.Exp)
-	lead := bits.LeadingZeros64(m[top])
-	// The word below the words kept, where the number has been shifted to the top of its words.
-	if top < l || m[top] == 0 {
-		return false
-	}
-	left, right := uint(lead), uint(63-lead) // x << lead | y >> (64 - lead)
-	to := z.Sig[i*l : (i+1)*l]
-	below := top - l
-	next := m[below] // the first word that is not kept
-	var rest uint64
-	if below > 0 {
-		rest = m[below-1]
-	}
-	word := next<<left | rest>>1>>right // 64 bits below the l words
-	spare := uint(64*l) - uint(z.Prec)  // bits of the l words that are not kept
-	low := m[below+1]<<left | next>>1>>right
-	// t has the 64 bits behind the last one kept.
-	t := word
-	if spare > 0 {
-		t = low<<(64-spare) | word>>spare
-	}
-	// One unit of the sum is 2^(lead - 64 below) units of word, and those are 2^spare units of t.
-	shift := lead - 64*below - int(spare) + unit
-	err := uint64(1) << 62
-	if shift <= 0 {
-		err = bound>>min(63, uint(-shift)) + 2
-	} else if bits.Len64(bound)+shift <= 61 {
-		err = bound<<uint(shift) + 2
-	}
-	tie := int64(t ^ 1<<63)
-	if tie < 0 {
-		tie = -tie
-	}
-	if err >= 1<<62 || uint64(tie) <= err {
-		return false
-	}
-	e := exp + int64(64*(top+1)-lead)
-	if e < math.MinInt32+8 || e > math.MaxInt32-8 {
-		return false
-	}
-	carry := t >> 63 << spare
-	mask := ^(uint64(1)<<spare - 1)
-	to[0], c = bits.Add64(low&mask, carry, 0)
-	for k := 1; k < l; k++ {
-		to[k], c = bits.Add64(m[below+1+k]<<left|m[below+k]>>1>>right, 0, c)
-	}
-	if c != 0 {
-		to[l-1] = 1 << 63
-		e++
+		m[k+1], c = bits.Add64(v^sign, 0, c)
 	}
 	if negative {
 		sign = ^sign
 	}
-	z.Exp[i], z.Cls[i] = int32(e), num.FiniteCls(sign&1)
-	return true
+	return z.SetNear(i, m[:n+1], exp-64, sign&1, bound, 64)
 }

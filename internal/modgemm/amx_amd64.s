@@ -361,29 +361,6 @@
 	TESTL AX,AX
 
 #define block7 \
-	ADDQ R15,R13; \
-	VBROADCASTSS -8(R9),Z20; \
-	VPBROADCASTD -4(R9),Z21; \
-	VCVTDQ2PS Z0,Z16; \
-	VCVTDQ2PS Z1,Z17; \
-	VCVTDQ2PS Z2,Z18; \
-	VCVTDQ2PS Z3,Z19; \
-	VFMADD213PS Z30,Z20,Z16; \
-	VFMADD213PS Z30,Z20,Z17; \
-	VFMADD213PS Z30,Z20,Z18; \
-	VFMADD213PS Z30,Z20,Z19; \
-	VPDPWSSD Z21,Z16,Z0; \
-	VPDPWSSD Z21,Z17,Z1; \
-	VPDPWSSD Z21,Z18,Z2; \
-	VPDPWSSD Z21,Z19,Z3; \
-	VPACKSSDW Z1,Z0,Z16; \
-	VPACKSSDW Z3,Z2,Z17; \
-	VPACKSSWB Z17,Z16,Z16; \
-	VPERMD Z16,Z29,Z16; \
-	MOVQ BX,AX; \
-	VMOVDQU32 Z16,(AX)
-
-#define block8 \
 	VCVTDQ2PS Z2,Z6; \
 	VCVTDQ2PS Z3,Z7; \
 	VFMADD213PS Z29,Z31,Z4; \
@@ -405,6 +382,28 @@
 	VPACKSSWB Z13,Z12,Z14; \
 	VPERMD Z14,Z26,Z14; \
 	TESTL AX,AX
+
+#define block8 \
+	ADDQ R15,R13; \
+	VBROADCASTSS -8(R9),Z20; \
+	VPBROADCASTD -4(R9),Z21; \
+	VCVTDQ2PS Z0,Z16; \
+	VCVTDQ2PS Z1,Z17; \
+	VCVTDQ2PS Z2,Z18; \
+	VCVTDQ2PS Z3,Z19; \
+	VFMADD213PS Z30,Z20,Z16; \
+	VFMADD213PS Z30,Z20,Z17; \
+	VFMADD213PS Z30,Z20,Z18; \
+	VFMADD213PS Z30,Z20,Z19; \
+	VPDPWSSD Z21,Z16,Z0; \
+	VPDPWSSD Z21,Z17,Z1; \
+	VPDPWSSD Z21,Z18,Z2; \
+	VPDPWSSD Z21,Z19,Z3; \
+	VPACKSSDW Z1,Z0,Z16; \
+	VPACKSSDW Z3,Z2,Z17; \
+	VPACKSSWB Z17,Z16,Z16; \
+	VPERMD Z16,Z29,Z16; \
+	MOVQ BX,AX
 
 #define block9 \
 	VMOVAPS Z29,Z4; \
@@ -703,12 +702,6 @@
 	VFMADD213PS Z30,Z20,Z19
 
 #define block35 \
-	VPACKSSWB Z17,Z16,Z16; \
-	VPERMD Z16,Z29,Z16; \
-	ADDQ CX,AX; \
-	VMOVDQU32 Z16,(AX)
-
-#define block36 \
 	LEAQ (R10)(CX*2),R10; \
 	ADDQ CX,R10; \
 	ADDQ $+256,R9; \
@@ -1332,9 +1325,9 @@ DATA packedWords<>+56(SB)/4, $0xb
 DATA packedWords<>+60(SB)/4, $0xf
 GLOBL packedWords<>(SB), RODATA|NOPTR, $64
 
-// func convertPlainAMX(dst *int8, stride int, table *uint32, digits *int16, moduli int, pairs int, blocks int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI
-TEXT ·convertPlainAMX(SB), NOSPLIT, $0-56
+// func convertPlainAMX(dst *int8, stride int, table *uint32, digits *int16, moduli int, pairs int, blocks int, stream bool)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, MMX+
+TEXT ·convertPlainAMX(SB), NOSPLIT, $0-57
 	MOVQ dst+0(FP),DI
 	MOVQ stride+8(FP),CX
 	MOVQ table+16(FP),SI
@@ -1406,7 +1399,16 @@ fourPair:
 	ADDQ $+128,R13
 	INCQ AX
 	JNZ fourPair
-	block7
+	block8
+	CMPB stream+56(FP),$0x0
+	JEQ fourStored0Cached
+	VMOVNTDQ Z16,(AX)
+	JMP fourStored0
+
+fourStored0Cached:
+	VMOVDQU32 Z16,(AX)
+
+fourStored0:
 	VBROADCASTSS -8(R10),Z20
 	VPBROADCASTD -4(R10),Z21
 	VCVTDQ2PS Z4,Z16
@@ -1420,7 +1422,18 @@ fourPair:
 	VPDPWSSD Z21,Z19,Z7
 	VPACKSSDW Z5,Z4,Z16
 	VPACKSSDW Z7,Z6,Z17
-	block35
+	VPACKSSWB Z17,Z16,Z16
+	VPERMD Z16,Z29,Z16
+	ADDQ CX,AX
+	CMPB stream+56(FP),$0x0
+	JEQ fourStored1Cached
+	VMOVNTDQ Z16,(AX)
+	JMP fourStored1
+
+fourStored1Cached:
+	VMOVDQU32 Z16,(AX)
+
+fourStored1:
 	VBROADCASTSS -8(R11),Z20
 	VPBROADCASTD -4(R11),Z21
 	VCVTDQ2PS Z8,Z16
@@ -1434,7 +1447,18 @@ fourPair:
 	VPDPWSSD Z21,Z19,Z11
 	VPACKSSDW Z9,Z8,Z16
 	VPACKSSDW Z11,Z10,Z17
-	block35
+	VPACKSSWB Z17,Z16,Z16
+	VPERMD Z16,Z29,Z16
+	ADDQ CX,AX
+	CMPB stream+56(FP),$0x0
+	JEQ fourStored2Cached
+	VMOVNTDQ Z16,(AX)
+	JMP fourStored2
+
+fourStored2Cached:
+	VMOVDQU32 Z16,(AX)
+
+fourStored2:
 	VBROADCASTSS -8(R12),Z20
 	VPBROADCASTD -4(R12),Z21
 	VCVTDQ2PS Z12,Z16
@@ -1448,7 +1472,18 @@ fourPair:
 	VPDPWSSD Z21,Z19,Z15
 	VPACKSSDW Z13,Z12,Z16
 	VPACKSSDW Z15,Z14,Z17
-	block35
+	VPACKSSWB Z17,Z16,Z16
+	VPERMD Z16,Z29,Z16
+	ADDQ CX,AX
+	CMPB stream+56(FP),$0x0
+	JEQ fourStored3Cached
+	VMOVNTDQ Z16,(AX)
+	JMP fourStored3
+
+fourStored3Cached:
+	VMOVDQU32 Z16,(AX)
+
+fourStored3:
 	ADDQ $+64,BX
 	DECQ R14
 	JNZ fourBlock
@@ -1485,7 +1520,16 @@ onePair:
 	ADDQ $+128,R13
 	INCQ AX
 	JNZ onePair
-	block7
+	block8
+	CMPB stream+56(FP),$0x0
+	JEQ oneStored0Cached
+	VMOVNTDQ Z16,(AX)
+	JMP oneStored0
+
+oneStored0Cached:
+	VMOVDQU32 Z16,(AX)
+
+oneStored0:
 	ADDQ $+64,BX
 	DECQ R14
 	JNZ oneBlock
@@ -1497,6 +1541,11 @@ onePair:
 	JMP one
 
 oneDone:
+	CMPB stream+56(FP),$0x0
+	JEQ ordered
+	SFENCE
+
+ordered:
 	VZEROUPPER
 	RET
 
@@ -2057,7 +2106,7 @@ karatsubaStore15Cached:
 	VMOVDQU32 Z14,(R10)(CX*2)
 
 karatsubaStore15:
-	block36
+	block35
 	LONG $0x5e42e2c4; BYTE $0xdd; BYTE $0x90 // TDPBSUD TMM3, TMM5, TMM7
 	block17
 	LONG $0x497be2c4; BYTE $0xe8 // TILEZERO TMM5
@@ -2100,7 +2149,7 @@ karatsubaStore18Cached:
 	VMOVDQU32 Z14,(R10)(CX*2)
 
 karatsubaStore18:
-	block36
+	block35
 	ADDQ $+2048,SI
 	ADDQ $+2048,DI
 	DECQ R14
@@ -2110,7 +2159,7 @@ karatsubaModulusLast:
 	LONG $0x5e4ae2c4; BYTE $0xc4 // TDPBSUD TMM0, TMM4, TMM6
 	block3
 	LONG $0x5e4ae2c4; BYTE $0xd5 // TDPBSUD TMM2, TMM5, TMM6
-	block8
+	block7
 	JZ karatsubaStore19Cached
 	VMOVNTDQ Z14,(R10)
 	JMP karatsubaStore19
@@ -2139,11 +2188,11 @@ karatsubaStore21Cached:
 	VMOVDQU32 Z14,(R10)(CX*2)
 
 karatsubaStore21:
-	block36
+	block35
 	LONG $0x5e42e2c4; BYTE $0xcc // TDPBSUD TMM1, TMM4, TMM7
 	block3
 	LONG $0x5e42e2c4; BYTE $0xdd // TDPBSUD TMM3, TMM5, TMM7
-	block8
+	block7
 	JZ karatsubaStore22Cached
 	VMOVNTDQ Z14,(R10)
 	JMP karatsubaStore22
@@ -2172,7 +2221,7 @@ karatsubaStore24Cached:
 	VMOVDQU32 Z14,(R10)(CX*2)
 
 karatsubaStore24:
-	block36
+	block35
 	QUAD $0x2b844b7a82c4; WORD $0x0 // TILESTORED [R11+R13*1+0x0], TMM0
 	QUAD $0x402b8c4b7a82c4; WORD $0x0 // TILESTORED [R11+R13*1+0x40], TMM1
 	QUAD $0x8002b944b7a82c4; WORD $0x0 // TILESTORED [R11+R13*1+0x800], TMM2
@@ -2203,7 +2252,7 @@ karatsubaModulusWithin:
 
 karatsubaBare:
 	block3
-	block8
+	block7
 	JZ karatsubaStore25Cached
 	VMOVNTDQ Z14,(R10)
 	JMP karatsubaStore25
@@ -2232,7 +2281,7 @@ karatsubaStore27Cached:
 	VMOVDQU32 Z14,(R10)(CX*2)
 
 karatsubaStore27:
-	block36
+	block35
 	DECQ DX
 	JNZ karatsubaBare
 

@@ -25,15 +25,15 @@ var byteKernel = &ByteKernel{
 			return
 		}
 		vectors := c.onVectors()
+		stream = stream && uintptr(unsafe.Pointer(&dst[0]))%64 == 0 && stride%64 == 0
 		if vectors > 0 {
-			convertPlainAMX(&dst[0], stride, &c.words[0], &digits[0], vectors, c.pairs, n/64)
+			convertPlainAMX(&dst[0], stride, &c.words[0], &digits[0], vectors, c.pairs, n/64, stream)
 		}
 		if vectors == len(c.moduli) {
 			return
 		}
 		dst = dst[vectors*stride:]
 		r := rooms.Get().(*room)
-		stream = stream && uintptr(unsafe.Pointer(&dst[0]))%64 == 0 && stride%64 == 0
 		convertBytesAMX(&dst[0], stride, &c.table[0], &c.tails[0], &digits[0], c.plain-vectors, len(c.moduli)-c.plain, c.pairs, c.steps, n/64, r.blocks(), stream)
 		rooms.Put(r)
 	},

@@ -28,10 +28,10 @@ func narrowAMX(dst *int8, src *int16, n int)
 func joinAMX(dst *int16, src *int8, stride int, n int)
 
 // convertPlainAMX is convertBytesGeneric of the words of a conversion, for panels of 32 entries,
-// moduli > 0, pairs > 0 and blocks > 0.
+// moduli > 0, pairs > 0 and blocks > 0. With stream it writes past the caches.
 //
 //go:noescape
-func convertPlainAMX(dst *int8, stride int, table *uint32, digits *int16, moduli int, pairs int, blocks int)
+func convertPlainAMX(dst *int8, stride int, table *uint32, digits *int16, moduli int, pairs int, blocks int, stream bool)
 
 // convertBytesAMX is convertBytesGeneric for panels of 32 entries, and blocks > 0 of 64 entries, of so
 // many moduli of both kinds, with four blocks of 32 x 32 words to work in. With stream it writes

@@ -44,6 +44,7 @@ var (
 // A member runs one task at a time.
 type member struct {
 	crew   *Crew
+	index  int                  // its number in shares, from 1 on
 	task   atomic.Pointer[task] // the task that it runs or is to run; nil: it is free
 	asleep atomic.Bool
 	wake   chan struct{}
@@ -56,34 +57,30 @@ var joined task
 
 // share is a call of Share that is offered to all members at once. One word that all members poll
 // takes less time than a word for each member.
+//
+// Member i runs call i, so that a call finds what the same call of earlier shares has left in the
+// caches of a processor.
 type share struct {
 	f     func(i int)
-	calls int64        // number of calls
-	state atomic.Int64 // calls that run, tickets that have been given away, and the bits below
+	calls int          // number of calls
+	state atomic.Int64 // number of calls that run, and the bits below
 	done  chan struct{}
 }
 
 // The state of a share.
 const (
-	running = 1 // the unit of the number of calls that run
-	ticket  = 1 << 20
+	running = 1       // the unit of the number of calls that run
 	closed  = 1 << 40 // no further call begins
 	awaited = 1 << 41 // the caller sleeps until all calls have ended
-	runMask = ticket - 1
+	runMask = 1<<20 - 1
 )
 
-// open reports whether the share has calls that have not begun.
-func (s *share) open() bool {
-	state := s.state.Load()
-	return state < closed && state/ticket+1 < s.calls
-}
-
-// join runs a call of the share, unless it is closed or has no call left.
-func (s *share) join() {
-	state := s.state.Add(running + ticket)
+// join runs call i of the share, unless it is closed.
+func (s *share) join(i int) {
+	state := s.state.Add(running)
 	defer s.leave() // also if f panics or ends the goroutine
-	if i := state % closed / ticket; state < closed && i < s.calls {
-		s.f(int(i))
+	if state < closed {
+		s.f(i)
 	}
 }
 
@@ -162,7 +159,7 @@ func (m *member) serve() {
 
 // shared returns a share that the member has not joined yet, or nil.
 func (m *member) shared() *share {
-	if s := m.crew.share.Load(); s != nil && s != m.last && s.open() {
+	if s := m.crew.share.Load(); s != nil && s != m.last && m.index < s.calls && s.state.Load() < closed {
 		return s
 	}
 	return nil
@@ -186,7 +183,7 @@ func (m *member) serveOne() {
 		}
 	}()
 	if s != nil {
-		s.join()
+		s.join(m.index)
 	} else {
 		t.run()
 	}
@@ -237,7 +234,7 @@ func (c *Crew) offered(n int, f func(i int)) bool {
 	if members == nil {
 		return false
 	}
-	s := &share{f: f, calls: int64(n)}
+	s := &share{f: f, calls: n}
 	if !c.share.CompareAndSwap(nil, s) {
 		return false
 	}
@@ -319,7 +316,7 @@ func (c *Crew) enough(n int) []*member {
 		}
 		list = list[:len(list):len(list)]
 		for len(list) < n {
-			m := &member{crew: c, wake: make(chan struct{}, 1)}
+			m := &member{crew: c, index: len(list) + 1, wake: make(chan struct{}, 1)}
 			list = append(list, m)
 			go m.serve()
 		}

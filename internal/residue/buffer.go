@@ -27,10 +27,24 @@ func getBuffer[T int8 | int16](n int) []T {
 	if b, ok := buffersOf[T]().Take(n, bufpool.Most(n)); ok {
 		return b[:n]
 	}
+	return newBuffer[T](n)
+}
+
+func newBuffer[T int8 | int16](n int) []T {
 	b := make([]T, n)
 	hugepage.Large(b)
 	return b
 }
+
+// On turnThreads and more threads, planes of at most turnBytes are in memory that the last product
+// did not use: turnSpare buffers, of its two factors, stay on the shelf. All processors have read
+// the planes of the last product. While their caches hold these planes, a store to them takes
+// several times as long.
+const (
+	turnThreads = 8
+	turnBytes   = 48 << 20
+	turnSpare   = 2
+)
 
 // touchBytes is the memory that one task of getPlanes touches. The system takes up to 20 ms to
 // clear it.
@@ -41,8 +55,20 @@ const touchBytes = 16 << 20
 // task could take a second. getPlanes touches these pages first, on all threads, and looks at ctx
 // after each touchBytes.
 func getPlanes[T int8 | int16](ctx context.Context, threads, n int) ([]T, error) {
-	b := getBuffer[T](n)
-	size := int(unsafe.Sizeof(b[0]))
+	size := int(unsafe.Sizeof(*new(T)))
+	b, ok := []T(nil), false
+	turns := threads >= turnThreads && n*size <= turnBytes
+	if turns {
+		b, ok = buffersOf[T]().TakeOldest(n, bufpool.Most(n), turnSpare)
+	}
+	switch {
+	case ok:
+		b = b[:n]
+	case turns:
+		b = newBuffer[T](n)
+	default:
+		b = getBuffer[T](n)
+	}
 	page, part := hugepage.Size/size, touchBytes/size
 	err := par.For(ctx, threads, (n+part-1)/part, func(_, task int) {
 		for i := task * part; i < min(n, (task+1)*part); i += page {
@@ -50,6 +76,18 @@ func getPlanes[T int8 | int16](ctx context.Context, threads, n int) ([]T, error)
 		}
 	})
 	return b, err
+}
+
+// workers is the number of workers that have shelves of their own.
+const workers = 64
+
+// own has the memory of workers by their numbers. A number usually belongs to the same processor
+// (see par.Crew), whose caches hold that memory: a store to memory in the caches of another
+// processor takes several times as long.
+var own [workers]struct {
+	blocks    bufpool.Shelf[[]int16]
+	scratches bufpool.Shelf[*scratch]
+	rooms     bufpool.Shelf[*digitRoom]
 }
 
 func putBuffer[T int8 | int16](b []T) {
@@ -68,8 +106,6 @@ type scratch struct {
 	open            []bool
 	terms           []float64
 }
-
-var scratches bufpool.Shelf[*scratch]
 
 // bytes returns the bytes that s holds.
 func (s *scratch) bytes() int64 {

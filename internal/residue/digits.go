@@ -106,11 +106,9 @@ type digitRoom struct {
 	scratch          digitScratch
 }
 
-var digitRooms bufpool.Shelf[*digitRoom]
-
-// newDigitRoom returns memory for so many digits and residues, all 0.
-func newDigitRoom(digits, residues int) *digitRoom {
-	r, ok := digitRooms.Take(0, math.MaxInt)
+// newDigitRoom returns memory of a worker for so many digits and residues, all 0.
+func newDigitRoom(worker, digits, residues int) *digitRoom {
+	r, ok := own[worker%workers].rooms.Take(0, math.MaxInt)
 	if !ok {
 		r = new(digitRoom)
 	}
@@ -123,10 +121,10 @@ func newDigitRoom(digits, residues int) *digitRoom {
 
 // releaseDigits releases the memory of the workers that have some.
 func releaseDigits(rooms []*digitRoom) {
-	for _, r := range rooms {
+	for worker, r := range rooms {
 		if r != nil {
 			bytes := int64(unsafe.Sizeof(*r)) + bufpool.Bytes(r.digits) + bufpool.Bytes(r.residues)
-			digitRooms.Put(r, cap(r.digits), bytes+bufpool.Bytes(r.scratch.rows)+bufpool.Bytes(r.scratch.base))
+			own[worker%workers].rooms.Put(r, cap(r.digits), bytes+bufpool.Bytes(r.scratch.rows)+bufpool.Bytes(r.scratch.base))
 		}
 	}
 }

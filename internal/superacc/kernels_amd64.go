@@ -82,3 +82,39 @@ var sumNears = [maxNear]func(acc *uint64, sig *uint64, exp *int32, cls *uint8, n
 func wordKernel() bool { return Assembly() }
 
 func wordDotFast(w, parts []uint64, out *[6]uint64) { wordDotAVX2(&w[0], &parts[0], len(w)/4, out) }
+
+// offsetWordsOf returns the kernel for numbers of this many words and shifts from 1 to 63, or nil.
+func offsetWordsOf(words int) offsetKernel {
+	if !Assembly() {
+		return nil
+	}
+	return offsets[words]
+}
+
+var offsets = [...]offsetKernel{
+	2: offsetWords2BMI2, 3: offsetWords3BMI2, 4: offsetWords4BMI2, 7: offsetWords7BMI2, 8: offsetWords8BMI2,
+}
+
+func dotHighFast(words int, out, u, uc, v, vc []uint64) {
+	if !Assembly() || words >= len(dotHighs) || dotHighs[words] == nil {
+		dotHigh(words, out, u, uc, v, vc)
+		return
+	}
+	dotHighs[words](&out[0], &u[0], &uc[0], &v[0], &vc[0], len(u)/words, len(v)/len(u))
+}
+
+var dotHighs = [...]func(out, u, uc, v, vc *uint64, k, columns int){
+	2: dotHigh2ADX, 3: dotHigh3ADX, 4: dotHigh4ADX, 7: dotHigh7ADX,
+}
+
+// rowKernelOf returns the kernel for numbers of this many words, or nil.
+func rowKernelOf(words int) rowKernel {
+	if !Assembly() {
+		return nil
+	}
+	return addRows[words]
+}
+
+var addRows = [...]rowKernel{
+	2: addRow2ADX, 3: addRow3ADX, 4: addRow4ADX, 7: addRow7ADX, 8: addRow8ADX,
+}

@@ -37,6 +37,34 @@
 	ADDQ CX,R13
 
 #define block2 \
+	MOVQ $0x40,DI; \
+	SUBQ DX,DI; \
+	SHRXQ DX,(CX),R9; \
+	SHLXQ DI,8(CX),R8; \
+	ORQ R8,R9; \
+	XORQ BX,R9; \
+	SHRXQ DX,8(CX),R10; \
+	SHLXQ DI,16(CX),R8; \
+	ORQ R8,R10; \
+	XORQ BX,R10; \
+	SHRXQ DX,16(CX),R11; \
+	SHLXQ DI,24(CX),R8; \
+	ORQ R8,R11; \
+	XORQ BX,R11; \
+	SHRXQ DX,24(CX),R12; \
+	SHLXQ DI,32(CX),R8; \
+	ORQ R8,R12; \
+	XORQ BX,R12; \
+	SHRXQ DX,32(CX),R13; \
+	SHLXQ DI,40(CX),R8; \
+	ORQ R8,R13; \
+	XORQ BX,R13; \
+	SHRXQ DX,40(CX),R14; \
+	SHLXQ DI,48(CX),R8; \
+	ORQ R8,R14; \
+	XORQ BX,R14
+
+#define block3 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ (DX),Z19,Z20; \
 	VPSRLQ $0x34,Z20,Z21; \
@@ -63,7 +91,58 @@
 	VPMADD52LUQ Z18,Z21,Z17; \
 	ADDQ R9,DX
 
-#define block3 \
+#define block4 \
+	MOVQ $0x40,DI; \
+	SUBQ SI,DI; \
+	SHLXQ SI,(BX),R8; \
+	SHLXQ SI,8(BX),R9; \
+	SHRXQ DI,(BX),AX; \
+	ORQ AX,R9; \
+	SHLXQ SI,16(BX),R10; \
+	SHRXQ DI,8(BX),AX; \
+	ORQ AX,R10; \
+	SHLXQ SI,24(BX),R11; \
+	SHRXQ DI,16(BX),AX; \
+	ORQ AX,R11; \
+	SHLXQ SI,32(BX),R12; \
+	SHRXQ DI,24(BX),AX; \
+	ORQ AX,R12; \
+	SHLXQ SI,40(BX),R13; \
+	SHRXQ DI,32(BX),AX; \
+	ORQ AX,R13; \
+	SHLXQ SI,48(BX),R14; \
+	SHRXQ DI,40(BX),AX; \
+	ORQ AX,R14; \
+	SHLXQ SI,56(BX),R15; \
+	SHRXQ DI,48(BX),AX; \
+	ORQ AX,R15
+
+#define block5 \
+	MOVQ (SI),DX; \
+	XORQ AX,AX; \
+	MULXQ (BX),AX,CX; \
+	ADCXQ AX,R8; \
+	ADOXQ CX,R9; \
+	MULXQ 8(BX),AX,CX; \
+	ADCXQ AX,R9; \
+	ADOXQ CX,R10; \
+	MULXQ 16(BX),AX,CX; \
+	ADCXQ AX,R10; \
+	ADOXQ CX,R11; \
+	MULXQ 24(BX),AX,CX; \
+	ADCXQ AX,R11; \
+	ADOXQ CX,R12; \
+	MULXQ 32(BX),AX,CX; \
+	ADCXQ AX,R12; \
+	ADOXQ CX,R13; \
+	MULXQ 40(BX),AX,CX; \
+	ADCXQ AX,R13; \
+	ADOXQ CX,R14; \
+	MULXQ 48(BX),AX,CX; \
+	ADCXQ AX,R14; \
+	ADOXQ CX,R15
+
+#define block6 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ (DX),Z16,Z17; \
 	VPSRLQ $0x34,Z17,Z18; \
@@ -84,7 +163,7 @@
 	VPMADD52LUQ Z15,Z18,Z14; \
 	ADDQ R9,DX
 
-#define block4 \
+#define block7 \
 	MOVQ $0x1,R8; \
 	SHLQ CL,R8; \
 	DECQ R8; \
@@ -103,7 +182,7 @@
 	VPXORQ Z16,Z16,Z16; \
 	VPXORQ Z17,Z17,Z17
 
-#define block5 \
+#define block8 \
 	VPADDQ 128(AX),Z5,Z5; \
 	VMOVDQU64 Z5,128(AX); \
 	VPADDQ Z8,Z7,Z7; \
@@ -122,7 +201,7 @@
 	VPADDQ 512(AX),Z13,Z13; \
 	VMOVDQU64 Z13,512(AX)
 
-#define block6 \
+#define block9 \
 	MOVBQZX (R9)(R10*1),R12; \
 	ANDQ R11,R12; \
 	MOVLQSX (R8)(R10*4),R13; \
@@ -139,7 +218,7 @@
 	VPADDQ (R13)(BX*1),Y1,Y1; \
 	VMOVDQU Y1,(R13)(BX*1)
 
-#define block7 \
+#define block10 \
 	VPMOVZXBQ (SI)(DI*1),Z18; \
 	VPANDQ Z2,Z18,Z20; \
 	VPCMPEQQ Z1,Z20,K3; \
@@ -156,7 +235,24 @@
 	VPBROADCASTQ 64(AX),Z19; \
 	PREFETCHT0 12288(DX)
 
-#define block8 \
+#define block11 \
+	MOVQ (BX),DX; \
+	ADDQ (SI),DX; \
+	MOVQ DX,8(AX); \
+	MOVQ 8(BX),DX; \
+	ADCQ 8(SI),DX; \
+	MOVQ DX,16(AX); \
+	MOVQ 16(BX),DX; \
+	ADCQ 16(SI),DX; \
+	MOVQ DX,24(AX); \
+	MOVQ 24(BX),DX; \
+	ADCQ 24(SI),DX; \
+	MOVQ DX,32(AX); \
+	MOVQ 32(BX),DX; \
+	ADCQ 32(SI),DX; \
+	MOVQ DX,40(AX)
+
+#define block12 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ (DX),Z19,Z20; \
 	VPSRLQ $0x34,Z20,Z21; \
@@ -171,7 +267,7 @@
 	VPMADD52LUQ Z18,Z21,Z17; \
 	ADDQ R9,DX
 
-#define block9 \
+#define block13 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ (DX),Z19,Z20; \
 	VPSRLQ $0x34,Z20,Z21; \
@@ -186,7 +282,46 @@
 	VPMADD52LUQ Z18,Z21,Z11; \
 	ADDQ R9,DX
 
-#define block10 \
+#define block14 \
+	MOVQ $0x40,DI; \
+	SUBQ SI,DI; \
+	SHLXQ SI,(BX),R8; \
+	SHLXQ SI,8(BX),R9; \
+	SHRXQ DI,(BX),AX; \
+	ORQ AX,R9; \
+	SHLXQ SI,16(BX),R10; \
+	SHRXQ DI,8(BX),AX; \
+	ORQ AX,R10; \
+	SHLXQ SI,24(BX),R11; \
+	SHRXQ DI,16(BX),AX; \
+	ORQ AX,R11
+
+#define block15 \
+	MOVQ (SI),DX; \
+	XORQ AX,AX; \
+	MULXQ (BX),AX,CX; \
+	ADCXQ AX,R8; \
+	ADOXQ CX,R9; \
+	MULXQ 8(BX),AX,CX; \
+	ADCXQ AX,R9; \
+	ADOXQ CX,R10; \
+	MULXQ 16(BX),AX,CX; \
+	ADCXQ AX,R10; \
+	ADOXQ CX,R11
+
+#define block16 \
+	MOVQ $0x40,DI; \
+	SUBQ DX,DI; \
+	SHRXQ DX,(CX),R9; \
+	SHLXQ DI,8(CX),R8; \
+	ORQ R8,R9; \
+	XORQ BX,R9; \
+	SHRXQ DX,8(CX),R10; \
+	SHLXQ DI,16(CX),R8; \
+	ORQ R8,R10; \
+	XORQ BX,R10
+
+#define block17 \
 	LEAQ (DX)(SI*4),DX; \
 	ADDQ SI,BX; \
 	NEGQ SI; \
@@ -197,7 +332,7 @@
 	MOVQ $0x6,DI; \
 	VPBROADCASTQ DI,Z2
 
-#define block11 \
+#define block18 \
 	LEAQ (BX)(DI*4),BX; \
 	ADDQ DI,SI; \
 	NEGQ DI; \
@@ -208,7 +343,27 @@
 	MOVQ $0x6,R8; \
 	VPBROADCASTQ R8,Z2
 
-#define block12 \
+#define block19 \
+	ADDQ (BX),R8; \
+	ADCQ 8(BX),R9; \
+	ADCQ 16(BX),R10; \
+	ADCQ 24(BX),R11; \
+	ADCQ 32(BX),R12; \
+	ADCQ 40(BX),R13; \
+	ADCQ 48(BX),R14; \
+	ADCQ 56(BX),R15
+
+#define block20 \
+	MOVQ R8,(CX); \
+	MOVQ R9,8(CX); \
+	MOVQ R10,16(CX); \
+	MOVQ R11,24(CX); \
+	MOVQ R12,32(CX); \
+	MOVQ R13,40(CX); \
+	MOVQ R14,48(CX); \
+	MOVQ R15,56(CX)
+
+#define block21 \
 	ADDQ R11,R11; \
 	SUBQ R11,DX; \
 	SHLQ $0x2,R11; \
@@ -217,7 +372,7 @@
 	LEAQ laneMasks<>+0(SB),R11; \
 	VMOVDQU 24(R11),Y1
 
-#define block13 \
+#define block22 \
 	MOVBQZX 1(R9)(R10*1),R12; \
 	ANDQ R11,R12; \
 	MOVLQSX 4(R8)(R10*4),R13; \
@@ -226,7 +381,7 @@
 	MOVLQSX (SI)(R12*4),R13; \
 	ADDQ CX,R13
 
-#define block14 \
+#define block23 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ.Z (DX),Z19,K2,Z20; \
 	VPSRLQ $0x34,Z20,Z19; \
@@ -235,7 +390,7 @@
 	VPMADD52LUQ Z18,Z19,Z11; \
 	ADDQ R9,DX
 
-#define block15 \
+#define block24 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ.Z (DX),Z19,K2,Z20; \
 	VPSRLQ $0x34,Z20,Z19; \
@@ -244,7 +399,7 @@
 	VPMADD52LUQ Z18,Z19,Z14; \
 	ADDQ R9,DX
 
-#define block16 \
+#define block25 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ.Z (DX),Z19,K2,Z20; \
 	VPSRLQ $0x34,Z20,Z19; \
@@ -253,7 +408,7 @@
 	VPMADD52LUQ Z18,Z19,Z17; \
 	ADDQ R9,DX
 
-#define block17 \
+#define block26 \
 	LEAQ (CX)(BX*4),CX; \
 	ADDQ BX,DX; \
 	NEGQ BX; \
@@ -262,7 +417,7 @@
 	XORQ R8,R8; \
 	XORQ R9,R9
 
-#define block18 \
+#define block27 \
 	ADDQ R11,R11; \
 	SUBQ R11,DX; \
 	SHLQ $0x2,R11; \
@@ -270,7 +425,7 @@
 	VMOVDQU low32<>+0(SB),Y0; \
 	LEAQ laneMasks<>+0(SB),R11
 
-#define block19 \
+#define block28 \
 	VPAND Y0,Y2,Y3; \
 	VPADDQ (R13),Y3,Y3; \
 	VMOVDQU Y3,(R13); \
@@ -278,7 +433,7 @@
 	VPADDQ (R13)(BX*1),Y2,Y2; \
 	VMOVDQU Y2,(R13)(BX*1)
 
-#define block20 \
+#define block29 \
 	VPAND Y0,Y2,Y3; \
 	VPADDQ 32(R13),Y3,Y3; \
 	VMOVDQU Y3,32(R13); \
@@ -286,7 +441,7 @@
 	VPADDQ 32(R13)(BX*1),Y2,Y2; \
 	VMOVDQU Y2,32(R13)(BX*1)
 
-#define block21 \
+#define block30 \
 	VPAND Y0,Y1,Y2; \
 	VPADDQ 32(R13),Y2,Y2; \
 	VMOVDQU Y2,32(R13); \
@@ -294,7 +449,7 @@
 	VPADDQ 32(R13)(BX*1),Y1,Y1; \
 	VMOVDQU Y1,32(R13)(BX*1)
 
-#define block22 \
+#define block31 \
 	VPXORQ.Z (DX),Z19,K2,Z20; \
 	VPSRLQ $0x34,Z20,Z19; \
 	VPMADD52LUQ Z18,Z20,Z6; \
@@ -302,18 +457,38 @@
 	VPMADD52LUQ Z18,Z19,Z8; \
 	ADDQ R9,DX
 
-#define block23 \
+#define block32 \
 	VPADDQ Z8,Z7,Z7; \
 	VPADDQ 192(AX),Z6,Z6; \
 	VMOVDQU64 Z6,192(AX); \
 	VPADDQ 256(AX),Z7,Z7; \
 	VMOVDQU64 Z7,256(AX)
 
-#define block24 \
+#define block33 \
+	XORQ BX,CX; \
+	NEGQ BX; \
+	ADDQ BX,R9; \
+	ADCQ $0x0,R10; \
+	ADCQ $0x0,R11
+
+#define block34 \
+	ADCQ $0x0,CX; \
+	BTCQ $0x3f,CX; \
+	MOVQ R9,(AX); \
+	MOVQ R10,8(AX); \
+	MOVQ R11,16(AX)
+
+#define block35 \
 	VPXORQ Z10,Z10,Z10; \
 	VPXORQ Z11,Z11,Z11; \
 	VPXORQ Z12,Z12,Z12; \
 	VPXORQ Z13,Z13,Z13
+
+#define block36 \
+	MOVQ DI,8(AX); \
+	MOVQ R8,16(AX); \
+	MOVQ R9,24(AX); \
+	MOVQ R10,32(AX)
 
 // func spanAVX2(exp *int32, cls *uint8, n int, low *[8]int32, high *[8]int32) (odd uint64)
 // Requires: AVX, AVX2
@@ -524,12 +699,12 @@ TEXT ·sumRowsNear4AVX2(SB), NOSPLIT, $0-88
 	ADDQ R10,R9
 	NEGQ R10
 	MOVQ low+72(FP),R11
-	block12
+	block21
 	MOVQ signs+80(FP),R11
 
 sumRowsNear4AVX2_pair:
-	block6
-	block13
+	block9
+	block22
 	PREFETCHT0 2080(DI)
 	VMOVDQU 32(DI),Y1
 	VPAND Y0,Y1,Y2
@@ -560,7 +735,7 @@ TEXT ·sumRowsNear5AVX2(SB), NOSPLIT, $0-88
 	ADDQ R10,R9
 	NEGQ R10
 	MOVQ low+72(FP),R11
-	block18
+	block27
 	VMOVDQU 16(R11),Y1
 	MOVQ signs+80(FP),R11
 
@@ -568,9 +743,9 @@ sumRowsNear5AVX2_pair:
 	block1
 	PREFETCHT0 2088(DI)
 	VMOVDQU 40(DI),Y2
-	block19
+	block28
 	VPMASKMOVQ 72(DI),Y1,Y2
-	block20
+	block29
 	ADDQ $0x50,DI
 	ADDQ $0x2,R10
 	JNE sumRowsNear5AVX2_pair
@@ -593,7 +768,7 @@ TEXT ·sumRowsNear6AVX2(SB), NOSPLIT, $0-88
 	ADDQ R10,R9
 	NEGQ R10
 	MOVQ low+72(FP),R11
-	block18
+	block27
 	VMOVDQU 8(R11),Y1
 	MOVQ signs+80(FP),R11
 
@@ -601,9 +776,9 @@ sumRowsNear6AVX2_pair:
 	block1
 	PREFETCHT0 2096(DI)
 	VMOVDQU 48(DI),Y2
-	block19
+	block28
 	VPMASKMOVQ 80(DI),Y1,Y2
-	block20
+	block29
 	ADDQ $0x60,DI
 	ADDQ $0x2,R10
 	JNE sumRowsNear6AVX2_pair
@@ -626,7 +801,7 @@ TEXT ·sumRowsNear7AVX2(SB), NOSPLIT, $0-88
 	ADDQ R10,R9
 	NEGQ R10
 	MOVQ low+72(FP),R11
-	block18
+	block27
 	VMOVDQU (R11),Y1
 	MOVQ signs+80(FP),R11
 
@@ -634,9 +809,9 @@ sumRowsNear7AVX2_pair:
 	block1
 	PREFETCHT0 2104(DI)
 	VMOVDQU 56(DI),Y2
-	block19
+	block28
 	VPMASKMOVQ 88(DI),Y1,Y2
-	block20
+	block29
 	ADDQ $0x70,DI
 	ADDQ $0x2,R10
 	JNE sumRowsNear7AVX2_pair
@@ -659,14 +834,14 @@ TEXT ·sumRowsNear8AVX2(SB), NOSPLIT, $0-88
 	ADDQ R10,R9
 	NEGQ R10
 	MOVQ low+72(FP),R11
-	block12
+	block21
 	MOVQ signs+80(FP),R11
 
 sumRowsNear8AVX2_pair:
-	block6
+	block9
 	VMOVDQU 32(DI),Y1
-	block21
-	block13
+	block30
+	block22
 	PREFETCHT0 2112(DI)
 	VMOVDQU 64(DI),Y1
 	VPAND Y0,Y1,Y2
@@ -676,7 +851,7 @@ sumRowsNear8AVX2_pair:
 	VPADDQ (R13)(BX*1),Y1,Y1
 	VMOVDQU Y1,(R13)(BX*1)
 	VMOVDQU 96(DI),Y1
-	block21
+	block30
 	ADDQ $0x80,DI
 	ADDQ $0x2,R10
 	JNE sumRowsNear8AVX2_pair
@@ -691,7 +866,7 @@ TEXT ·sumDigits1IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),DX
 	MOVQ cls+24(FP),BX
 	MOVQ n+32(FP),SI
-	block10
+	block17
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
@@ -721,7 +896,7 @@ sumDigits1IFMA_numbers:
 	JNE sumDigits1IFMA_numbers
 	VPADDQ 128(AX),Z5,Z5
 	VMOVDQU64 Z5,128(AX)
-	block23
+	block32
 	VZEROUPPER
 	RET
 
@@ -733,7 +908,7 @@ TEXT ·sumDigits2IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),DX
 	MOVQ cls+24(FP),BX
 	MOVQ n+32(FP),SI
-	block10
+	block17
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
@@ -741,7 +916,7 @@ TEXT ·sumDigits2IFMA(SB), NOSPLIT, $0-64
 	VMOVDQU64 numbers2_1<>+0(SB),Z7
 	VPXORQ Z8,Z8,Z8
 	VPXORQ Z9,Z9,Z9
-	block24
+	block35
 
 sumDigits2IFMA_numbers:
 	VPMOVZXBQ (BX)(SI*1),Z18
@@ -814,7 +989,7 @@ TEXT ·sumDigits4IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),DX
 	MOVQ cls+24(FP),BX
 	MOVQ n+32(FP),SI
-	block10
+	block17
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
@@ -822,7 +997,7 @@ TEXT ·sumDigits4IFMA(SB), NOSPLIT, $0-64
 	VMOVDQU64 numbers4_1<>+0(SB),Z7
 	VMOVDQU64 numbers4_2<>+0(SB),Z8
 	VMOVDQU64 numbers4_3<>+0(SB),Z9
-	block24
+	block35
 	VPXORQ Z14,Z14,Z14
 	VPXORQ Z15,Z15,Z15
 	VPXORQ Z16,Z16,Z16
@@ -945,40 +1120,40 @@ TEXT ·sumDigitsRows1IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),BX
 	MOVQ cls+24(FP),SI
 	MOVQ n+32(FP),DI
-	block11
+	block18
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
 	MOVQ limbs+40(FP),R9
 	MOVQ R9,CX
 	SUBQ $0x0,CX
-	block4
+	block7
 
 sumDigitsRows1IFMA_numbers:
-	block7
-	block22
+	block10
+	block31
 	VPBROADCASTQ 8(AX),Z18
 	VPBROADCASTQ 72(AX),Z19
-	block14
+	block23
 	VPBROADCASTQ 16(AX),Z18
 	VPBROADCASTQ 80(AX),Z19
-	block15
+	block24
 	VPBROADCASTQ 24(AX),Z18
 	VPBROADCASTQ 88(AX),Z19
-	block16
+	block25
 	VPBROADCASTQ 32(AX),Z18
 	VPBROADCASTQ 96(AX),Z19
 	PREFETCHT0 12288(DX)
-	block22
+	block31
 	VPBROADCASTQ 40(AX),Z18
 	VPBROADCASTQ 104(AX),Z19
-	block14
+	block23
 	VPBROADCASTQ 48(AX),Z18
 	VPBROADCASTQ 112(AX),Z19
-	block15
+	block24
 	VPBROADCASTQ 56(AX),Z18
 	VPBROADCASTQ 120(AX),Z19
-	block16
+	block25
 	ADDQ $0x8,DI
 	JNE sumDigitsRows1IFMA_numbers
 	VPADDQ 128(AX),Z5,Z5
@@ -992,7 +1167,7 @@ sumDigitsRows1IFMA_numbers:
 	VPADDQ Z15,Z6,Z6
 	VPADDQ Z16,Z7,Z7
 	VPADDQ Z17,Z8,Z8
-	block23
+	block32
 	VZEROUPPER
 	RET
 
@@ -1004,17 +1179,17 @@ TEXT ·sumDigitsRows2IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),BX
 	MOVQ cls+24(FP),SI
 	MOVQ n+32(FP),DI
-	block11
+	block18
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
 	MOVQ limbs+40(FP),R9
 	MOVQ R9,CX
 	SUBQ $0x8,CX
-	block4
+	block7
 
 sumDigitsRows2IFMA_numbers:
-	block7
+	block10
 	VPXORQ (DX),Z19,Z20
 	VPSRLQ $0x34,Z20,Z21
 	VPMADD52LUQ Z18,Z20,Z6
@@ -1029,25 +1204,25 @@ sumDigitsRows2IFMA_numbers:
 	ADDQ R9,DX
 	VPBROADCASTQ 8(AX),Z18
 	VPBROADCASTQ 72(AX),Z19
-	block8
+	block12
 	VPBROADCASTQ 16(AX),Z18
 	VPBROADCASTQ 80(AX),Z19
-	block9
+	block13
 	VPBROADCASTQ 24(AX),Z18
 	VPBROADCASTQ 88(AX),Z19
-	block8
+	block12
 	VPBROADCASTQ 32(AX),Z18
 	VPBROADCASTQ 96(AX),Z19
-	block9
+	block13
 	VPBROADCASTQ 40(AX),Z18
 	VPBROADCASTQ 104(AX),Z19
-	block8
+	block12
 	VPBROADCASTQ 48(AX),Z18
 	VPBROADCASTQ 112(AX),Z19
-	block9
+	block13
 	VPBROADCASTQ 56(AX),Z18
 	VPBROADCASTQ 120(AX),Z19
-	block8
+	block12
 	ADDQ $0x8,DI
 	JNE sumDigitsRows2IFMA_numbers
 	VPADDQ 128(AX),Z5,Z5
@@ -1055,7 +1230,7 @@ sumDigitsRows2IFMA_numbers:
 	VPADDQ Z12,Z6,Z6
 	VPADDQ Z13,Z7,Z7
 	VPADDQ Z14,Z8,Z8
-	block23
+	block32
 	VPADDQ Z15,Z9,Z9
 	VPADDQ Z16,Z10,Z10
 	VPADDQ Z17,Z11,Z11
@@ -1075,7 +1250,7 @@ TEXT ·sumDigitsRows3IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),BX
 	MOVQ cls+24(FP),SI
 	MOVQ n+32(FP),DI
-	block11
+	block18
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
@@ -1091,7 +1266,7 @@ TEXT ·sumDigitsRows3IFMA(SB), NOSPLIT, $0-64
 	VPXORQ Z7,Z7,Z7
 	VPXORQ Z8,Z8,Z8
 	VPXORQ Z9,Z9,Z9
-	block24
+	block35
 	VPXORQ Z14,Z14,Z14
 
 sumDigitsRows3IFMA_numbers:
@@ -1109,31 +1284,31 @@ sumDigitsRows3IFMA_numbers:
 	VMOVDQU64 Z16,64(AX)
 	VPBROADCASTQ (AX),Z15
 	VPBROADCASTQ 64(AX),Z16
-	block3
+	block6
 	VPBROADCASTQ 8(AX),Z15
 	VPBROADCASTQ 72(AX),Z16
-	block3
+	block6
 	VPBROADCASTQ 16(AX),Z15
 	VPBROADCASTQ 80(AX),Z16
-	block3
+	block6
 	VPBROADCASTQ 24(AX),Z15
 	VPBROADCASTQ 88(AX),Z16
-	block3
+	block6
 	VPBROADCASTQ 32(AX),Z15
 	VPBROADCASTQ 96(AX),Z16
-	block3
+	block6
 	VPBROADCASTQ 40(AX),Z15
 	VPBROADCASTQ 104(AX),Z16
-	block3
+	block6
 	VPBROADCASTQ 48(AX),Z15
 	VPBROADCASTQ 112(AX),Z16
-	block3
+	block6
 	VPBROADCASTQ 56(AX),Z15
 	VPBROADCASTQ 120(AX),Z16
-	block3
+	block6
 	ADDQ $0x8,DI
 	JNE sumDigitsRows3IFMA_numbers
-	block5
+	block8
 	VZEROUPPER
 	RET
 
@@ -1145,14 +1320,14 @@ TEXT ·sumDigitsRows4IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),BX
 	MOVQ cls+24(FP),SI
 	MOVQ n+32(FP),DI
-	block11
+	block18
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
 	MOVQ limbs+40(FP),R9
 	MOVQ R9,CX
 	SUBQ $0x18,CX
-	block4
+	block7
 
 sumDigitsRows4IFMA_numbers:
 	VPMOVZXBQ (SI)(DI*1),Z18
@@ -1169,31 +1344,31 @@ sumDigitsRows4IFMA_numbers:
 	VMOVDQU64 Z19,64(AX)
 	VPBROADCASTQ (AX),Z18
 	VPBROADCASTQ 64(AX),Z19
-	block2
+	block3
 	VPBROADCASTQ 8(AX),Z18
 	VPBROADCASTQ 72(AX),Z19
-	block2
+	block3
 	VPBROADCASTQ 16(AX),Z18
 	VPBROADCASTQ 80(AX),Z19
-	block2
+	block3
 	VPBROADCASTQ 24(AX),Z18
 	VPBROADCASTQ 88(AX),Z19
-	block2
+	block3
 	VPBROADCASTQ 32(AX),Z18
 	VPBROADCASTQ 96(AX),Z19
-	block2
+	block3
 	VPBROADCASTQ 40(AX),Z18
 	VPBROADCASTQ 104(AX),Z19
-	block2
+	block3
 	VPBROADCASTQ 48(AX),Z18
 	VPBROADCASTQ 112(AX),Z19
-	block2
+	block3
 	VPBROADCASTQ 56(AX),Z18
 	VPBROADCASTQ 120(AX),Z19
-	block2
+	block3
 	ADDQ $0x8,DI
 	JNE sumDigitsRows4IFMA_numbers
-	block5
+	block8
 	VPADDQ Z17,Z16,Z16
 	VPADDQ 576(AX),Z15,Z15
 	VMOVDQU64 Z15,576(AX)
@@ -1248,7 +1423,7 @@ TEXT ·sumNear2BMI2(SB), NOSPLIT, $0-56
 	MOVQ exp+16(FP),CX
 	MOVQ cls+24(FP),DX
 	MOVQ n+32(FP),BX
-	block17
+	block26
 
 near2_element:
 	MOVBQZX (DX)(BX*1),R10
@@ -1288,7 +1463,7 @@ TEXT ·sumNear3BMI2(SB), NOSPLIT, $8-56
 	MOVQ exp+16(FP),CX
 	MOVQ cls+24(FP),DX
 	MOVQ n+32(FP),BX
-	block17
+	block26
 	XORQ R10,R10
 
 near3_element:
@@ -1326,10 +1501,7 @@ near3_element:
 	JNZ near3_element
 	MOVQ acc+0(FP),AX
 	MOVQ SI,(AX)
-	MOVQ DI,8(AX)
-	MOVQ R8,16(AX)
-	MOVQ R9,24(AX)
-	MOVQ R10,32(AX)
+	block36
 	RET
 
 // func sumNear4BMI2(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base int64, signs uint64)
@@ -1339,7 +1511,7 @@ TEXT ·sumNear4BMI2(SB), NOSPLIT, $8-56
 	MOVQ exp+16(FP),CX
 	MOVQ cls+24(FP),DX
 	MOVQ n+32(FP),BX
-	block17
+	block26
 	XORQ R10,R10
 	XORQ R11,R11
 
@@ -1395,10 +1567,7 @@ near4_element:
 	JNZ near4_element
 	MOVQ acc+0(FP),AX
 	MOVQ SI,(AX)
-	MOVQ DI,8(AX)
-	MOVQ R8,16(AX)
-	MOVQ R9,24(AX)
-	MOVQ R10,32(AX)
+	block36
 	MOVQ R11,40(AX)
 	RET
 
@@ -1469,4 +1638,722 @@ words_group:
 	VPADDQ X0,X5,X5
 	VMOVQ X5,40(BX)
 	VZEROUPPER
+	RET
+
+// func dotHigh2ADX(out *uint64, u *uint64, uc *uint64, v *uint64, vc *uint64, k int, columns int)
+// Requires: ADX, BMI2
+TEXT ·dotHigh2ADX(SB), NOSPLIT, $0-56
+	MOVQ out+0(FP),AX
+	MOVQ v+24(FP),CX
+
+dotHigh2ADX_column:
+	MOVQ uc+16(FP),BX
+	MOVQ vc+32(FP),SI
+	MOVQ (BX),DI
+	ADDQ (SI),DI
+	MOVQ 8(BX),R8
+	ADCQ 8(SI),R8
+	MOVQ 16(BX),R9
+	ADCQ 16(SI),R9
+	ADDQ $0x18,SI
+	MOVQ SI,vc+32(FP)
+	MOVQ u+8(FP),BX
+	MOVQ k+40(FP),SI
+
+dotHigh2ADX_loop:
+	MOVQ (BX),DX
+	MULXQ 8(CX),R12,R10
+	MOVQ 8(BX),DX
+	XORQ R11,R11
+	MULXQ (CX),R12,R13
+	ADOXQ R13,R10
+	MULXQ 8(CX),R12,R13
+	ADCXQ R12,R10
+	ADOXQ R13,R11
+	MOVQ $0x0,R12
+	ADCXQ R12,R11
+	ADDQ R10,DI
+	ADCQ R11,R8
+	ADCQ $0x0,R9
+	ADDQ $0x10,BX
+	ADDQ $0x10,CX
+	DECQ SI
+	JNZ dotHigh2ADX_loop
+	MOVQ R9,DX
+	SARQ $0x3f,DX
+	MOVQ DX,(AX)
+	XORQ DX,DI
+	XORQ DX,R8
+	XORQ DX,R9
+	NEGQ DX
+	ADDQ DX,DI
+	ADCQ $0x0,R8
+	ADCQ $0x0,R9
+	MOVQ DI,8(AX)
+	MOVQ R8,16(AX)
+	MOVQ R9,24(AX)
+	ADDQ $0x20,AX
+	DECQ columns+48(FP)
+	JNZ dotHigh2ADX_column
+	RET
+
+// func offsetWords2BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint64)
+// Requires: BMI2
+TEXT ·offsetWords2BMI2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP),AX
+	MOVQ src+8(FP),CX
+	MOVQ d+16(FP),DX
+	MOVQ sign+24(FP),BX
+	MOVQ sum+32(FP),SI
+	MOVQ $0x40,DI
+	SUBQ DX,DI
+	SHRXQ DX,(CX),R8
+	SHLXQ DI,8(CX),DI
+	ORQ DI,R8
+	XORQ BX,R8
+	SHRXQ DX,8(CX),CX
+	XORQ BX,CX
+	NEGQ BX
+	ADDQ BX,R8
+	ADCQ $0x0,CX
+	BTCQ $0x3f,CX
+	MOVQ R8,(AX)
+	MOVQ CX,8(AX)
+	ADDQ R8,(SI)
+	ADCQ CX,8(SI)
+	ADCQ $0x0,16(SI)
+	RET
+
+// func addRow2ADX(acc *uint64, shift uint64, c *uint64, low uint64, high uint64, u *uint64, d *uint64, n int)
+// Requires: ADX, BMI2
+TEXT ·addRow2ADX(SB), NOSPLIT, $0-64
+	MOVQ acc+0(FP),BX
+	MOVQ shift+8(FP),SI
+	MOVQ $0x40,DI
+	SUBQ SI,DI
+	SHLXQ SI,(BX),R8
+	SHLXQ SI,8(BX),R9
+	SHRXQ DI,(BX),AX
+	ORQ AX,R9
+	SHLXQ SI,16(BX),R10
+	SHRXQ DI,8(BX),AX
+	ORQ AX,R10
+	ADDQ low+24(FP),R9
+	ADCQ high+32(FP),R10
+	MOVQ c+16(FP),BX
+	ADDQ (BX),R8
+	ADCQ 8(BX),R9
+	ADCQ 16(BX),R10
+	MOVQ u+40(FP),BX
+	MOVQ d+48(FP),SI
+	MOVQ n+56(FP),DI
+
+addRow2ADX_loop:
+	MOVQ (SI),DX
+	XORQ AX,AX
+	MULXQ (BX),AX,CX
+	ADCXQ AX,R8
+	ADOXQ CX,R9
+	MULXQ 8(BX),AX,CX
+	ADCXQ AX,R9
+	ADOXQ CX,R10
+	MOVQ $0x0,AX
+	ADCXQ AX,R10
+	ADDQ $0x10,BX
+	ADDQ $0x8,SI
+	DECQ DI
+	JNZ addRow2ADX_loop
+	MOVQ acc+0(FP),CX
+	MOVQ R8,(CX)
+	MOVQ R9,8(CX)
+	MOVQ R10,16(CX)
+	RET
+
+// func dotHigh3ADX(out *uint64, u *uint64, uc *uint64, v *uint64, vc *uint64, k int, columns int)
+// Requires: ADX, BMI2
+TEXT ·dotHigh3ADX(SB), NOSPLIT, $0-56
+	MOVQ out+0(FP),AX
+	MOVQ v+24(FP),CX
+
+dotHigh3ADX_column:
+	MOVQ uc+16(FP),BX
+	MOVQ vc+32(FP),SI
+	MOVQ (BX),DI
+	ADDQ (SI),DI
+	MOVQ 8(BX),R8
+	ADCQ 8(SI),R8
+	MOVQ 16(BX),R9
+	ADCQ 16(SI),R9
+	MOVQ 24(BX),R10
+	ADCQ 24(SI),R10
+	ADDQ $0x20,SI
+	MOVQ SI,vc+32(FP)
+	MOVQ u+8(FP),BX
+	MOVQ k+40(FP),SI
+
+dotHigh3ADX_loop:
+	MOVQ (BX),DX
+	MULXQ 16(CX),R14,R11
+	MOVQ 8(BX),DX
+	XORQ R12,R12
+	MULXQ 8(CX),R14,R15
+	ADOXQ R15,R11
+	MULXQ 16(CX),R14,R15
+	ADCXQ R14,R11
+	ADOXQ R15,R12
+	MOVQ $0x0,R14
+	ADCXQ R14,R12
+	MOVQ 16(BX),DX
+	XORQ R13,R13
+	MULXQ (CX),R14,R15
+	ADOXQ R15,R11
+	MULXQ 8(CX),R14,R15
+	ADCXQ R14,R11
+	ADOXQ R15,R12
+	MULXQ 16(CX),R14,R15
+	ADCXQ R14,R12
+	ADOXQ R15,R13
+	MOVQ $0x0,R14
+	ADCXQ R14,R13
+	ADDQ R11,DI
+	ADCQ R12,R8
+	ADCQ R13,R9
+	ADCQ $0x0,R10
+	ADDQ $0x18,BX
+	ADDQ $0x18,CX
+	DECQ SI
+	JNZ dotHigh3ADX_loop
+	MOVQ R10,DX
+	SARQ $0x3f,DX
+	MOVQ DX,(AX)
+	XORQ DX,DI
+	XORQ DX,R8
+	XORQ DX,R9
+	XORQ DX,R10
+	NEGQ DX
+	ADDQ DX,DI
+	ADCQ $0x0,R8
+	ADCQ $0x0,R9
+	ADCQ $0x0,R10
+	block36
+	ADDQ $0x28,AX
+	DECQ columns+48(FP)
+	JNZ dotHigh3ADX_column
+	RET
+
+// func offsetWords3BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint64)
+// Requires: BMI2
+TEXT ·offsetWords3BMI2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP),AX
+	MOVQ src+8(FP),CX
+	MOVQ d+16(FP),DX
+	MOVQ sign+24(FP),BX
+	MOVQ sum+32(FP),SI
+	block16
+	SHRXQ DX,16(CX),CX
+	XORQ BX,CX
+	NEGQ BX
+	ADDQ BX,R9
+	ADCQ $0x0,R10
+	ADCQ $0x0,CX
+	BTCQ $0x3f,CX
+	MOVQ R9,(AX)
+	MOVQ R10,8(AX)
+	MOVQ CX,16(AX)
+	ADDQ R9,(SI)
+	ADCQ R10,8(SI)
+	ADCQ CX,16(SI)
+	ADCQ $0x0,24(SI)
+	RET
+
+// func addRow3ADX(acc *uint64, shift uint64, c *uint64, low uint64, high uint64, u *uint64, d *uint64, n int)
+// Requires: ADX, BMI2
+TEXT ·addRow3ADX(SB), NOSPLIT, $0-64
+	MOVQ acc+0(FP),BX
+	MOVQ shift+8(FP),SI
+	block14
+	ADDQ low+24(FP),R10
+	ADCQ high+32(FP),R11
+	MOVQ c+16(FP),BX
+	ADDQ (BX),R8
+	ADCQ 8(BX),R9
+	ADCQ 16(BX),R10
+	ADCQ 24(BX),R11
+	MOVQ u+40(FP),BX
+	MOVQ d+48(FP),SI
+	MOVQ n+56(FP),DI
+
+addRow3ADX_loop:
+	block15
+	MOVQ $0x0,AX
+	ADCXQ AX,R11
+	ADDQ $0x18,BX
+	ADDQ $0x8,SI
+	DECQ DI
+	JNZ addRow3ADX_loop
+	MOVQ acc+0(FP),CX
+	MOVQ R8,(CX)
+	MOVQ R9,8(CX)
+	MOVQ R10,16(CX)
+	MOVQ R11,24(CX)
+	RET
+
+// func dotHigh4ADX(out *uint64, u *uint64, uc *uint64, v *uint64, vc *uint64, k int, columns int)
+// Requires: ADX, BMI2
+TEXT ·dotHigh4ADX(SB), NOSPLIT, $0-56
+	MOVQ out+0(FP),AX
+	MOVQ v+24(FP),CX
+
+dotHigh4ADX_column:
+	MOVQ uc+16(FP),BX
+	MOVQ vc+32(FP),SI
+	block11
+	ADDQ $0x28,SI
+	MOVQ SI,vc+32(FP)
+	MOVQ u+8(FP),BX
+	MOVQ k+40(FP),SI
+
+dotHigh4ADX_loop:
+	MOVQ (BX),DX
+	MULXQ 24(CX),R11,DI
+	MOVQ 8(BX),DX
+	XORQ R8,R8
+	MULXQ 16(CX),R11,R12
+	ADOXQ R12,DI
+	MULXQ 24(CX),R11,R12
+	ADCXQ R11,DI
+	ADOXQ R12,R8
+	MOVQ $0x0,R11
+	ADCXQ R11,R8
+	MOVQ 16(BX),DX
+	XORQ R9,R9
+	MULXQ 8(CX),R11,R12
+	ADOXQ R12,DI
+	MULXQ 16(CX),R11,R12
+	ADCXQ R11,DI
+	ADOXQ R12,R8
+	MULXQ 24(CX),R11,R12
+	ADCXQ R11,R8
+	ADOXQ R12,R9
+	MOVQ $0x0,R11
+	ADCXQ R11,R9
+	MOVQ 24(BX),DX
+	XORQ R10,R10
+	MULXQ (CX),R11,R12
+	ADOXQ R12,DI
+	MULXQ 8(CX),R11,R12
+	ADCXQ R11,DI
+	ADOXQ R12,R8
+	MULXQ 16(CX),R11,R12
+	ADCXQ R11,R8
+	ADOXQ R12,R9
+	MULXQ 24(CX),R11,R12
+	ADCXQ R11,R9
+	ADOXQ R12,R10
+	MOVQ $0x0,R11
+	ADCXQ R11,R10
+	ADDQ DI,8(AX)
+	ADCQ R8,16(AX)
+	ADCQ R9,24(AX)
+	ADCQ R10,32(AX)
+	ADCQ $0x0,40(AX)
+	ADDQ $0x20,BX
+	ADDQ $0x20,CX
+	DECQ SI
+	JNZ dotHigh4ADX_loop
+	MOVQ 8(AX),BX
+	MOVQ 16(AX),SI
+	MOVQ 24(AX),DI
+	MOVQ 32(AX),R8
+	MOVQ 40(AX),R9
+	MOVQ R9,DX
+	SARQ $0x3f,DX
+	MOVQ DX,(AX)
+	XORQ DX,BX
+	XORQ DX,SI
+	XORQ DX,DI
+	XORQ DX,R8
+	XORQ DX,R9
+	NEGQ DX
+	ADDQ DX,BX
+	ADCQ $0x0,SI
+	ADCQ $0x0,DI
+	ADCQ $0x0,R8
+	ADCQ $0x0,R9
+	MOVQ BX,8(AX)
+	MOVQ SI,16(AX)
+	MOVQ DI,24(AX)
+	MOVQ R8,32(AX)
+	MOVQ R9,40(AX)
+	ADDQ $0x30,AX
+	DECQ columns+48(FP)
+	JNZ dotHigh4ADX_column
+	RET
+
+// func offsetWords4BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint64)
+// Requires: BMI2
+TEXT ·offsetWords4BMI2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP),AX
+	MOVQ src+8(FP),CX
+	MOVQ d+16(FP),DX
+	MOVQ sign+24(FP),BX
+	MOVQ sum+32(FP),SI
+	block16
+	SHRXQ DX,16(CX),R11
+	SHLXQ DI,24(CX),R8
+	ORQ R8,R11
+	XORQ BX,R11
+	SHRXQ DX,24(CX),CX
+	block33
+	block34
+	MOVQ CX,24(AX)
+	ADDQ R9,(SI)
+	ADCQ R10,8(SI)
+	ADCQ R11,16(SI)
+	ADCQ CX,24(SI)
+	ADCQ $0x0,32(SI)
+	RET
+
+// func addRow4ADX(acc *uint64, shift uint64, c *uint64, low uint64, high uint64, u *uint64, d *uint64, n int)
+// Requires: ADX, BMI2
+TEXT ·addRow4ADX(SB), NOSPLIT, $0-64
+	MOVQ acc+0(FP),BX
+	MOVQ shift+8(FP),SI
+	block14
+	SHLXQ SI,32(BX),R12
+	SHRXQ DI,24(BX),AX
+	ORQ AX,R12
+	ADDQ low+24(FP),R11
+	ADCQ high+32(FP),R12
+	MOVQ c+16(FP),BX
+	ADDQ (BX),R8
+	ADCQ 8(BX),R9
+	ADCQ 16(BX),R10
+	ADCQ 24(BX),R11
+	ADCQ 32(BX),R12
+	MOVQ u+40(FP),BX
+	MOVQ d+48(FP),SI
+	MOVQ n+56(FP),DI
+
+addRow4ADX_loop:
+	block15
+	MULXQ 24(BX),AX,CX
+	ADCXQ AX,R11
+	ADOXQ CX,R12
+	MOVQ $0x0,AX
+	ADCXQ AX,R12
+	ADDQ $0x20,BX
+	ADDQ $0x8,SI
+	DECQ DI
+	JNZ addRow4ADX_loop
+	MOVQ acc+0(FP),CX
+	MOVQ R8,(CX)
+	MOVQ R9,8(CX)
+	MOVQ R10,16(CX)
+	MOVQ R11,24(CX)
+	MOVQ R12,32(CX)
+	RET
+
+// func dotHigh7ADX(out *uint64, u *uint64, uc *uint64, v *uint64, vc *uint64, k int, columns int)
+// Requires: ADX, BMI2
+TEXT ·dotHigh7ADX(SB), NOSPLIT, $0-56
+	MOVQ out+0(FP),AX
+	MOVQ v+24(FP),CX
+
+dotHigh7ADX_column:
+	MOVQ uc+16(FP),BX
+	MOVQ vc+32(FP),SI
+	block11
+	MOVQ 40(BX),DX
+	ADCQ 40(SI),DX
+	MOVQ DX,48(AX)
+	MOVQ 48(BX),DX
+	ADCQ 48(SI),DX
+	MOVQ DX,56(AX)
+	MOVQ 56(BX),DX
+	ADCQ 56(SI),DX
+	MOVQ DX,64(AX)
+	ADDQ $0x40,SI
+	MOVQ SI,vc+32(FP)
+	MOVQ u+8(FP),BX
+	MOVQ k+40(FP),SI
+
+dotHigh7ADX_loop:
+	MOVQ (BX),DX
+	MULXQ 48(CX),R14,DI
+	MOVQ 8(BX),DX
+	XORQ R8,R8
+	MULXQ 40(CX),R14,R15
+	ADOXQ R15,DI
+	MULXQ 48(CX),R14,R15
+	ADCXQ R14,DI
+	ADOXQ R15,R8
+	MOVQ $0x0,R14
+	ADCXQ R14,R8
+	MOVQ 16(BX),DX
+	XORQ R9,R9
+	MULXQ 32(CX),R14,R15
+	ADOXQ R15,DI
+	MULXQ 40(CX),R14,R15
+	ADCXQ R14,DI
+	ADOXQ R15,R8
+	MULXQ 48(CX),R14,R15
+	ADCXQ R14,R8
+	ADOXQ R15,R9
+	MOVQ $0x0,R14
+	ADCXQ R14,R9
+	MOVQ 24(BX),DX
+	XORQ R10,R10
+	MULXQ 24(CX),R14,R15
+	ADOXQ R15,DI
+	MULXQ 32(CX),R14,R15
+	ADCXQ R14,DI
+	ADOXQ R15,R8
+	MULXQ 40(CX),R14,R15
+	ADCXQ R14,R8
+	ADOXQ R15,R9
+	MULXQ 48(CX),R14,R15
+	ADCXQ R14,R9
+	ADOXQ R15,R10
+	MOVQ $0x0,R14
+	ADCXQ R14,R10
+	MOVQ 32(BX),DX
+	XORQ R11,R11
+	MULXQ 16(CX),R14,R15
+	ADOXQ R15,DI
+	MULXQ 24(CX),R14,R15
+	ADCXQ R14,DI
+	ADOXQ R15,R8
+	MULXQ 32(CX),R14,R15
+	ADCXQ R14,R8
+	ADOXQ R15,R9
+	MULXQ 40(CX),R14,R15
+	ADCXQ R14,R9
+	ADOXQ R15,R10
+	MULXQ 48(CX),R14,R15
+	ADCXQ R14,R10
+	ADOXQ R15,R11
+	MOVQ $0x0,R14
+	ADCXQ R14,R11
+	MOVQ 40(BX),DX
+	XORQ R12,R12
+	MULXQ 8(CX),R14,R15
+	ADOXQ R15,DI
+	MULXQ 16(CX),R14,R15
+	ADCXQ R14,DI
+	ADOXQ R15,R8
+	MULXQ 24(CX),R14,R15
+	ADCXQ R14,R8
+	ADOXQ R15,R9
+	MULXQ 32(CX),R14,R15
+	ADCXQ R14,R9
+	ADOXQ R15,R10
+	MULXQ 40(CX),R14,R15
+	ADCXQ R14,R10
+	ADOXQ R15,R11
+	MULXQ 48(CX),R14,R15
+	ADCXQ R14,R11
+	ADOXQ R15,R12
+	MOVQ $0x0,R14
+	ADCXQ R14,R12
+	MOVQ 48(BX),DX
+	XORQ R13,R13
+	MULXQ (CX),R14,R15
+	ADOXQ R15,DI
+	MULXQ 8(CX),R14,R15
+	ADCXQ R14,DI
+	ADOXQ R15,R8
+	MULXQ 16(CX),R14,R15
+	ADCXQ R14,R8
+	ADOXQ R15,R9
+	MULXQ 24(CX),R14,R15
+	ADCXQ R14,R9
+	ADOXQ R15,R10
+	MULXQ 32(CX),R14,R15
+	ADCXQ R14,R10
+	ADOXQ R15,R11
+	MULXQ 40(CX),R14,R15
+	ADCXQ R14,R11
+	ADOXQ R15,R12
+	MULXQ 48(CX),R14,R15
+	ADCXQ R14,R12
+	ADOXQ R15,R13
+	MOVQ $0x0,R14
+	ADCXQ R14,R13
+	ADDQ DI,8(AX)
+	ADCQ R8,16(AX)
+	ADCQ R9,24(AX)
+	ADCQ R10,32(AX)
+	ADCQ R11,40(AX)
+	ADCQ R12,48(AX)
+	ADCQ R13,56(AX)
+	ADCQ $0x0,64(AX)
+	ADDQ $0x38,BX
+	ADDQ $0x38,CX
+	DECQ SI
+	JNZ dotHigh7ADX_loop
+	MOVQ 8(AX),BX
+	MOVQ 16(AX),SI
+	MOVQ 24(AX),DI
+	MOVQ 32(AX),R8
+	MOVQ 40(AX),R9
+	MOVQ 48(AX),R10
+	MOVQ 56(AX),R11
+	MOVQ 64(AX),R12
+	MOVQ R12,DX
+	SARQ $0x3f,DX
+	MOVQ DX,(AX)
+	XORQ DX,BX
+	XORQ DX,SI
+	XORQ DX,DI
+	XORQ DX,R8
+	XORQ DX,R9
+	XORQ DX,R10
+	XORQ DX,R11
+	XORQ DX,R12
+	NEGQ DX
+	ADDQ DX,BX
+	ADCQ $0x0,SI
+	ADCQ $0x0,DI
+	ADCQ $0x0,R8
+	ADCQ $0x0,R9
+	ADCQ $0x0,R10
+	ADCQ $0x0,R11
+	ADCQ $0x0,R12
+	MOVQ BX,8(AX)
+	MOVQ SI,16(AX)
+	MOVQ DI,24(AX)
+	MOVQ R8,32(AX)
+	MOVQ R9,40(AX)
+	MOVQ R10,48(AX)
+	MOVQ R11,56(AX)
+	MOVQ R12,64(AX)
+	ADDQ $0x48,AX
+	DECQ columns+48(FP)
+	JNZ dotHigh7ADX_column
+	RET
+
+// func offsetWords7BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint64)
+// Requires: BMI2
+TEXT ·offsetWords7BMI2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP),AX
+	MOVQ src+8(FP),CX
+	MOVQ d+16(FP),DX
+	MOVQ sign+24(FP),BX
+	MOVQ sum+32(FP),SI
+	block2
+	SHRXQ DX,48(CX),CX
+	block33
+	ADCQ $0x0,R12
+	ADCQ $0x0,R13
+	ADCQ $0x0,R14
+	block34
+	MOVQ R12,24(AX)
+	MOVQ R13,32(AX)
+	MOVQ R14,40(AX)
+	MOVQ CX,48(AX)
+	ADDQ R9,(SI)
+	ADCQ R10,8(SI)
+	ADCQ R11,16(SI)
+	ADCQ R12,24(SI)
+	ADCQ R13,32(SI)
+	ADCQ R14,40(SI)
+	ADCQ CX,48(SI)
+	ADCQ $0x0,56(SI)
+	RET
+
+// func addRow7ADX(acc *uint64, shift uint64, c *uint64, low uint64, high uint64, u *uint64, d *uint64, n int)
+// Requires: ADX, BMI2
+TEXT ·addRow7ADX(SB), NOSPLIT, $0-64
+	MOVQ acc+0(FP),BX
+	MOVQ shift+8(FP),SI
+	block4
+	ADDQ low+24(FP),R14
+	ADCQ high+32(FP),R15
+	MOVQ c+16(FP),BX
+	block19
+	MOVQ u+40(FP),BX
+	MOVQ d+48(FP),SI
+	MOVQ n+56(FP),DI
+
+addRow7ADX_loop:
+	block5
+	MOVQ $0x0,AX
+	ADCXQ AX,R15
+	ADDQ $0x38,BX
+	ADDQ $0x8,SI
+	DECQ DI
+	JNZ addRow7ADX_loop
+	MOVQ acc+0(FP),CX
+	block20
+	RET
+
+// func offsetWords8BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint64)
+// Requires: BMI2
+TEXT ·offsetWords8BMI2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP),AX
+	MOVQ src+8(FP),CX
+	MOVQ d+16(FP),DX
+	MOVQ sign+24(FP),BX
+	MOVQ sum+32(FP),SI
+	block2
+	SHRXQ DX,48(CX),R15
+	SHLXQ DI,56(CX),R8
+	ORQ R8,R15
+	XORQ BX,R15
+	SHRXQ DX,56(CX),CX
+	block33
+	ADCQ $0x0,R12
+	ADCQ $0x0,R13
+	ADCQ $0x0,R14
+	ADCQ $0x0,R15
+	block34
+	MOVQ R12,24(AX)
+	MOVQ R13,32(AX)
+	MOVQ R14,40(AX)
+	MOVQ R15,48(AX)
+	MOVQ CX,56(AX)
+	ADDQ R9,(SI)
+	ADCQ R10,8(SI)
+	ADCQ R11,16(SI)
+	ADCQ R12,24(SI)
+	ADCQ R13,32(SI)
+	ADCQ R14,40(SI)
+	ADCQ R15,48(SI)
+	ADCQ CX,56(SI)
+	ADCQ $0x0,64(SI)
+	RET
+
+// func addRow8ADX(acc *uint64, shift uint64, c *uint64, low uint64, high uint64, u *uint64, d *uint64, n int)
+// Requires: ADX, BMI2
+TEXT ·addRow8ADX(SB), NOSPLIT, $8-64
+	MOVQ acc+0(FP),BX
+	MOVQ shift+8(FP),SI
+	block4
+	SHLXQ SI,64(BX),BP
+	SHRXQ DI,56(BX),AX
+	ORQ AX,BP
+	ADDQ low+24(FP),R15
+	ADCQ high+32(FP),BP
+	MOVQ c+16(FP),BX
+	block19
+	ADCQ 64(BX),BP
+	MOVQ u+40(FP),BX
+	MOVQ d+48(FP),SI
+	MOVQ n+56(FP),DI
+
+addRow8ADX_loop:
+	block5
+	MULXQ 56(BX),AX,CX
+	ADCXQ AX,R15
+	ADOXQ CX,BP
+	MOVQ $0x0,AX
+	ADCXQ AX,BP
+	ADDQ $0x40,BX
+	ADDQ $0x8,SI
+	DECQ DI
+	JNZ addRow8ADX_loop
+	MOVQ acc+0(FP),CX
+	block20
+	MOVQ BP,64(CX)
 	RET

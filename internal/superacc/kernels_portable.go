@@ -33,3 +33,9 @@ func wordDotFast(w, parts []uint64, out *[6]uint64) { wordDot(w, parts, out) }
 func sumRowsNearFast(_, _ []uint64, _ *[128]uint8, _ int, _ []uint64, _ []int32, _ []uint8, _ int, _, _ int64, _ int, _ uint64) bool {
 	return false
 }
+
+func offsetWordsOf(int) offsetKernel { return nil }
+
+func dotHighFast(words int, out, u, uc, v, vc []uint64) { dotHigh(words, out, u, uc, v, vc) }
+
+func rowKernelOf(int) rowKernel { return nil }

@@ -103,3 +103,73 @@ func sumNear4BMI2(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base 
 //
 //go:noescape
 func wordDotAVX2(w *uint64, parts *uint64, groups int, out *[6]uint64)
+
+// dotHigh2ADX is the loop of dotHigh for 2 words. k and columns are positive.
+//
+//go:noescape
+func dotHigh2ADX(out *uint64, u *uint64, uc *uint64, v *uint64, vc *uint64, k int, columns int)
+
+// offsetWords2BMI2 is the loop of offsetWords for 2 words. d is from 1 to 63, sign is 0 or 2^64 - 1.
+//
+//go:noescape
+func offsetWords2BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint64)
+
+// addRow2ADX is the loop of addRow for 2 words. n is positive, shift from 1 to 63.
+//
+//go:noescape
+func addRow2ADX(acc *uint64, shift uint64, c *uint64, low uint64, high uint64, u *uint64, d *uint64, n int)
+
+// dotHigh3ADX is the loop of dotHigh for 3 words. k and columns are positive.
+//
+//go:noescape
+func dotHigh3ADX(out *uint64, u *uint64, uc *uint64, v *uint64, vc *uint64, k int, columns int)
+
+// offsetWords3BMI2 is the loop of offsetWords for 3 words. d is from 1 to 63, sign is 0 or 2^64 - 1.
+//
+//go:noescape
+func offsetWords3BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint64)
+
+// addRow3ADX is the loop of addRow for 3 words. n is positive, shift from 1 to 63.
+//
+//go:noescape
+func addRow3ADX(acc *uint64, shift uint64, c *uint64, low uint64, high uint64, u *uint64, d *uint64, n int)
+
+// dotHigh4ADX is the loop of dotHigh for 4 words. k and columns are positive.
+//
+//go:noescape
+func dotHigh4ADX(out *uint64, u *uint64, uc *uint64, v *uint64, vc *uint64, k int, columns int)
+
+// offsetWords4BMI2 is the loop of offsetWords for 4 words. d is from 1 to 63, sign is 0 or 2^64 - 1.
+//
+//go:noescape
+func offsetWords4BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint64)
+
+// addRow4ADX is the loop of addRow for 4 words. n is positive, shift from 1 to 63.
+//
+//go:noescape
+func addRow4ADX(acc *uint64, shift uint64, c *uint64, low uint64, high uint64, u *uint64, d *uint64, n int)
+
+// dotHigh7ADX is the loop of dotHigh for 7 words. k and columns are positive.
+//
+//go:noescape
+func dotHigh7ADX(out *uint64, u *uint64, uc *uint64, v *uint64, vc *uint64, k int, columns int)
+
+// offsetWords7BMI2 is the loop of offsetWords for 7 words. d is from 1 to 63, sign is 0 or 2^64 - 1.
+//
+//go:noescape
+func offsetWords7BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint64)
+
+// addRow7ADX is the loop of addRow for 7 words. n is positive, shift from 1 to 63.
+//
+//go:noescape
+func addRow7ADX(acc *uint64, shift uint64, c *uint64, low uint64, high uint64, u *uint64, d *uint64, n int)
+
+// offsetWords8BMI2 is the loop of offsetWords for 8 words. d is from 1 to 63, sign is 0 or 2^64 - 1.
+//
+//go:noescape
+func offsetWords8BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint64)
+
+// addRow8ADX is the loop of addRow for 8 words. n is positive, shift from 1 to 63.
+//
+//go:noescape
+func addRow8ADX(acc *uint64, shift uint64, c *uint64, low uint64, high uint64, u *uint64, d *uint64, n int)

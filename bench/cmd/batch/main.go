@@ -1,8 +1,11 @@
 // Batch measures many small matrix products and systems beside Arb: halfulp's routines one by one
-// and for the whole batch, arb_mat_mul and arb_mat_approx_solve, each method in turn.
+// and for the whole batch, arb_mat_mul and arb_mat_approx_solve, each method in turn. With -ways it
+// also forces the ways of package linsolve for small systems, whose thresholds it measures.
 package main
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -17,6 +20,7 @@ import (
 	"github.com/halfulp/halfulp/bench/internal/machine"
 	"github.com/halfulp/halfulp/bench/internal/record"
 	"github.com/halfulp/halfulp/gallery"
+	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/linsolve"
 )
 
@@ -25,7 +29,7 @@ type figure struct {
 	N       int       `json:"n"`
 	Bits    uint      `json:"bits"`
 	Threads int       `json:"threads"`
-	Times   []float64 `json:"times"` // medians, in the order of Methods
+	Times   []float64 `json:"times"` // medians, in the order of Methods; 0 if one does not apply
 }
 
 type results struct {
@@ -104,6 +108,25 @@ func (p *problem) halfulp() []method {
 	}
 }
 
+// smallWays are the ways of package linsolve that are the fastest for some small systems.
+var smallWays = []string{call.ByResiduals, call.ByMinors, call.ByTriangles}
+
+// byWays returns methods that solve the systems one by one in a forced way.
+func (p *problem) byWays() (methods []method) {
+	for _, way := range smallWays {
+		methods = append(methods, method{"systems", "Solve by " + way, func(threads int) error {
+			opt := &halfulp.Options{Threads: threads, Context: call.Forcing(context.Background(), way)}
+			for i := range p.a {
+				if _, err := linsolve.Solve(p.a[i], p.b[i], p.f, opt); err != nil {
+					return err
+				}
+			}
+			return nil
+		}})
+	}
+	return methods
+}
+
 func main() {
 	orders := flag.String("n", "4,8,16,32,64", "orders")
 	bits := flag.String("bits", "53,106,424", "bits of the significands")
@@ -112,18 +135,19 @@ func main() {
 	columns := flag.Int("columns", 1, "right-hand sides of a system")
 	repeat := flag.Int("repeat", 5, "timings of a method")
 	only := flag.String("only", "", "methods whose names contain one of these, separated by commas")
+	ways := flag.Bool("ways", false, "also force ways for small systems")
 	path := flag.String("json", "", "file for the figures")
 	flag.Parse()
-	if err := run(*orders, *bits, *threads, *only, int(*work), *columns, *repeat, *path); err != nil {
+	if err := run(*orders, *bits, *threads, *only, int(*work), *columns, *repeat, *ways, *path); err != nil {
 		fmt.Fprintln(os.Stderr, "batch:", err)
 		os.Exit(1)
 	}
 }
 
-func run(orders, precisions, threads, only string, count, columns, repeat int, path string) error {
+func run(orders, precisions, threads, only string, count, columns, repeat int, ways bool, path string) error {
 	r := results{
 		Command: "go run ./cmd/batch " + strings.Join(os.Args[1:], " "), Date: time.Now().UTC().Truncate(time.Second),
-		Go: runtime.Version(), Machine: machine.Describe(), Unit: "microseconds a problem, wall time", Libraries: versions(),
+		Go: runtime.Version(), Machine: machine.Describe(), Unit: "microseconds a problem, wall time, median", Libraries: versions(),
 	}
 	r.Commit, r.Dirty = record.Commit()
 	var lists [3][]int
@@ -145,6 +169,9 @@ func run(orders, precisions, threads, only string, count, columns, repeat int, p
 			p := newProblem(n, uint(bits), many, columns)
 			peers, free := p.arb()
 			methods := append(p.halfulp(), peers...)
+			if ways {
+				methods = append(methods, p.byWays()...)
+			}
 			if only != "" {
 				methods = slices.DeleteFunc(methods, func(m method) bool {
 					return !slices.ContainsFunc(strings.Split(only, ","), func(s string) bool { return strings.Contains(m.name, s) })
@@ -178,7 +205,10 @@ func (p *problem) measure(methods []method, threads, repeat int) (figure, error)
 		for i, m := range methods {
 			runtime.GC()
 			start, before := time.Now(), cpu()
-			if err := m.run(threads); err != nil {
+			if err := m.run(threads); errors.Is(err, call.ErrWay) {
+				processor[i], wall[i] = append(processor[i], 0), append(wall[i], 0)
+				continue
+			} else if err != nil {
 				return f, fmt.Errorf("%s: %w", m.name, err)
 			}
 			processor[i] = append(processor[i], float64(cpu()-before)/1e3/float64(len(p.a)))

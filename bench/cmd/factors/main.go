@@ -78,9 +78,9 @@ const peers = `
 import sys, time, numpy
 n = int(sys.argv[1])
 g = numpy.random.default_rng(1)
-a, b = g.standard_normal((n, n)), g.standard_normal(n)
-s = a.T @ a
-calls = {'Gemm': lambda: a.T @ a, 'Solve': lambda: numpy.linalg.solve(a, b), 'Inverse': lambda: numpy.linalg.inv(a),
+a, b, c = g.standard_normal((n, n)), g.standard_normal(n), g.standard_normal((n, n))
+s = a.T @ a # half of the work: a symmetric product
+calls = {'Gemm': lambda: a.T @ c, 'Solve': lambda: numpy.linalg.solve(a, b), 'Inverse': lambda: numpy.linalg.inv(a),
 	'Det': lambda: numpy.linalg.slogdet(a), 'Cholesky': lambda: numpy.linalg.cholesky(s), 'QR': lambda: numpy.linalg.qr(a)}
 try:
 	from scipy.linalg import lapack

@@ -76,14 +76,12 @@ type quickRoom struct {
 	exponents    []int64
 }
 
-// quickWork bounds n times the words of an entry of A. Eigenvalues of 53, 106 and 424 bits took
-// 0.7, 0.5 and 0.4 of the time of the rounds of [solver.run] for random float64 matrices of order
-// 100 (2 words), and 0.8, 0.3 and 0.5 for order 200; singular values 0.9, 0.6 and 0.5 for order 100
-// (3 words), and 1.1, 0.6 and 0.5 for order 200: bench/cmd/spectra. Tests change it.
+// quickWork bounds n times the words of an entry of A. Of random float64 matrices, those of order
+// 200 have 2 words, and 3 for singular values: see bench/cmd/spectra. Tests change it.
 var quickWork = 600
 
-// quickProduct is the order from which a product of matrices takes less time than slices: 100 and
-// 200 take 1 and 1.35 times as long with slices, 50 takes 0.7 times as long. Tests change it.
+// quickProduct is the order from which a product of matrices takes less time than slices: see
+// bench/cmd/spectra. Tests change it.
 var quickProduct = 100
 
 // quickWords bounds the words of an entry of x, whose products take time proportional to the square

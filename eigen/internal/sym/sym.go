@@ -419,7 +419,7 @@ func (e *solver) run(x num.Mat) error {
 			return err
 		}
 		s.Did(e.work().entries(measureCost))
-		s.Stats.Steps, s.Stats.Precision = e.round, int(min(2*right, bound.MaxBits))
+		s.Stats.Steps, s.Stats.Precision = e.round, int(min(2*right, int64(max(e.valueBits, e.vectorBits))))
 		s.Stage("products")
 		missing, err := e.roundValues(t)
 		if err != nil {

@@ -23,6 +23,7 @@ type engine struct {
 	bases     map[baseKey]*base
 	constants map[constantsKey]*cuda.Memory
 	tables    map[tableKey]*reconstruction
+	forecasts map[shape]forecast
 	keeping   int64        // bytes of constants and tables
 	kept      atomic.Int64 // bytes of residues of prepared matrices and of copies
 }
@@ -63,6 +64,7 @@ func engineOf(s *cuda.Stream) *engine {
 		return &engine{
 			dev: dev, kernels: launch.KernelsOf(s), wide: i.Major == 9 && i.Minor == 0,
 			bases: map[baseKey]*base{}, constants: map[constantsKey]*cuda.Memory{}, tables: map[tableKey]*reconstruction{},
+			forecasts: map[shape]forecast{},
 		}
 	})
 }

@@ -1,6 +1,9 @@
 package product
 
 import (
+	"cmp"
+	"errors"
+
 	"github.com/halfulp/halfulp/internal/cuda"
 	"github.com/halfulp/halfulp/internal/gpu/abi"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
@@ -41,6 +44,7 @@ type multiplication struct {
 	owned       []*cuda.Memory
 	pulled      []*mem.Pulled // of factors
 	steps       steps
+	foreseen    *arrangement // of residues that were computed before the plan
 }
 
 func (m *multiplication) alloc(size int64) (*cuda.Memory, error) {
@@ -112,6 +116,9 @@ func (m *multiplication) prepare() error {
 		return err
 	}
 	if err := m.choose(samples); err != nil {
+		if errors.Is(err, errRange) && m.foreseen != nil {
+			err = cmp.Or(m.s.Synchronize(), err)
+		}
 		return err
 	}
 	if err := m.expression(); err != nil {
@@ -133,6 +140,7 @@ func (m *multiplication) choose(samples []abi.Sample) error {
 	}
 	m.widths = m.left.totals.Width + m.right.totals.Width
 	m.reuse()
+	m.resume()
 	m.base = m.e.base(baseKey{m.plan.Moduli, m.cfg.Check})
 	var err error
 	if m.weights, err = m.e.reconstruction(m.s, m.base, cutWords(&m.plan)); err != nil {
@@ -159,35 +167,55 @@ func (m *multiplication) run() error {
 	if err := m.pull(); err != nil {
 		return err
 	}
-	l, err := m.layout()
-	if err != nil {
-		return err
+	w := m.foreseen
+	if w == nil {
+		var err error
+		if w, err = m.arrange(); err != nil {
+			return err
+		}
 	}
 	for _, list := range []**cuda.Memory{&m.list, &m.rest} {
 		if m.silent {
 			break
 		}
+		var err error
 		if *list, err = m.alloc(8 * m.capacity()); err != nil {
 			return err
 		}
 	}
-	chunks := m.base.chunks(l.planes)
-	room, err := m.room(l, chunks)
-	if err != nil {
-		return err
-	}
 	if err := m.mark("plan"); err != nil {
 		return err
 	}
-	blocks := m.blocks(l)
-	m.stats.Blocks = len(blocks)
-	m.steps.total = len(blocks) * len(chunks)
-	for _, b := range blocks {
-		if err := m.block(b, chunks, room); err != nil {
+	m.stats.Blocks = len(w.blocks)
+	m.steps.total = len(w.blocks) * len(w.chunks)
+	chunks := w.chunks
+	if m.foreseen != nil {
+		chunks = nil // their residues are computed
+	}
+	for _, b := range w.blocks {
+		if err := m.block(b, chunks, w.room); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// An arrangement is how a product is computed in parts, with the memory of a block.
+type arrangement struct {
+	blocks []region
+	chunks []chunk
+	room   room
+}
+
+// arrange chooses the parts of the product, and allocates the memory of a block.
+func (m *multiplication) arrange() (*arrangement, error) {
+	l, err := m.layout()
+	if err != nil {
+		return nil, err
+	}
+	w := &arrangement{blocks: m.blocks(l), chunks: m.base.chunks(l.planes)}
+	w.room, err = m.room(l, w.chunks)
+	return w, err
 }
 
 // block computes a block of C.

@@ -68,6 +68,9 @@ func (m *multiplication) scan() ([]abi.Sample, error) {
 	if err := m.mark("scan"); err != nil {
 		return nil, err
 	}
+	if err := m.foresee(); err != nil {
+		return nil, err
+	}
 	if err := box.Await(m.s); err != nil {
 		return nil, err
 	}

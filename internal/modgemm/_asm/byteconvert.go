@@ -27,10 +27,14 @@ func packedWords() Mem {
 // plainConversion writes convertPlainAMX. A block of 64 entries, four vectors of words, is
 // converted modulo four moduli at a time, and modulo those that are left one by one.
 func plainConversion(lanes Mem) {
-	TEXT("convertPlainAMX", NOSPLIT, "func(dst *int8, stride int, table *uint32, digits *int16, moduli, pairs, blocks int)")
+	TEXT("convertPlainAMX", NOSPLIT, "func(dst *int8, stride int, table *uint32, digits *int16, moduli, pairs, blocks int, stream bool)")
 	Pragma("noescape")
 	Doc("convertPlainAMX is convertBytesGeneric of the words of a conversion, for panels of 32 entries,",
-		"moduli > 0, pairs > 0 and blocks > 0.")
+		"moduli > 0, pairs > 0 and blocks > 0. With stream it writes past the caches.")
+	past, err := Param("stream").Resolve()
+	if err != nil {
+		panic(err)
+	}
 	dst, stride, table := RDI, RCX, RSI
 	Load(Param("dst"), dst)
 	Load(Param("stride"), stride)
@@ -116,7 +120,14 @@ func plainConversion(lanes Mem) {
 			} else {
 				ADDQ(stride, RAX)
 			}
+			stored := fmt.Sprintf("%sStored%d", name, t)
+			CMPB(past.Addr, Imm(0))
+			JEQ(LabelRef(stored + "Cached"))
+			VMOVNTDQ(zmm[16], Mem{Base: RAX})
+			JMP(LabelRef(stored))
+			Label(stored + "Cached")
 			VMOVDQU32(zmm[16], Mem{Base: RAX})
+			Label(stored)
 		}
 		ADDQ(I8(64), to)
 		DECQ(blocks)
@@ -131,6 +142,10 @@ func plainConversion(lanes Mem) {
 	}
 	group("four", 4)
 	group("one", 1)
+	CMPB(past.Addr, Imm(0))
+	JEQ(LabelRef("ordered"))
+	SFENCE()
+	Label("ordered")
 	VZEROUPPER()
 	RET()
 }

@@ -55,6 +55,7 @@ func (w Way[P]) applies(p P) bool { return w.Applies == nil || w.Applies(p) }
 // Ways to solve systems: names for Forcing.
 const (
 	ByMinors      = "minors"      // an elimination of integers without fractions
+	ByResiduals   = "residuals"   // a float64 inverse of a small matrix, and residuals in integers
 	ByTriangles   = "triangles"   // float64 inverses of the triangular factors, and refinement
 	BySlices      = "slices"      // an inverse in float64 slices
 	BySeries      = "series"      // an inverse by a series of float64 matrices
@@ -66,7 +67,7 @@ const (
 )
 
 // SystemWays lists the names of all ways to solve systems, in the order in which they are tried.
-var SystemWays = []string{ByMinors, ByTriangles, BySlices, BySeries, ByDigits, ByFloats, ByElimination, ByRationals, ByProducts}
+var SystemWays = []string{ByResiduals, ByMinors, ByTriangles, BySlices, BySeries, ByDigits, ByFloats, ByElimination, ByRationals, ByProducts}
 
 // Ways to compute approximate inverses.
 const (

@@ -33,6 +33,7 @@ type fixedSystem struct {
 	// how many bits are missing to decide most entries of a column; 0 if unknown
 	missing float64
 	likely  float64 // about how often a column is solved
+	brief   bool    // F gets no more planes, and entries are decided only by words: see together
 }
 
 // SolveFew solves for the columns of todo with R, and sets the finished columns to nil. The others
@@ -41,13 +42,14 @@ func SolveFew(s *call.Run, a, b, z num.Mat, r seed.Inverse, todo []*ziv.Entries)
 	y := &fixedSystem{s: s, a: a, b: b, r: r, n: a.Rows}
 	y.low, y.f = scale.LowestBitOn(s.Threads, y.a, r.Scales()), r.Matrix()
 	bits := z.Format().Bits()
+	loop := ziv.Loop{What: "a solution", First: bits + ziv.Suspicion + 4, Most: 4*bits + 1024}
+	first := true
 	for j, e := range todo {
 		y.left = len(todo) - j - 1
 		if e == nil {
 			continue
 		}
 		s.Budget.Reclaim(0)
-		loop := ziv.Loop{What: "a solution", First: bits + ziv.Suspicion + 4, Most: 4*bits + 1024}
 		err := ziv.Decide(s, loop, func(want int) (missing int, err error) {
 			y.missing = 0
 			y.likely = 1
@@ -69,6 +71,10 @@ func SolveFew(s *call.Run, a, b, z num.Mat, r seed.Inverse, todo []*ziv.Entries)
 			}
 			return ziv.Double, nil
 		})
+		if err == nil && first { // it has provided F
+			first = false
+			err = y.together(j+1, todo[j+1:], bits, loop.First)
+		}
 		if err != nil {
 			return err
 		}
@@ -218,6 +224,9 @@ func (y *fixedSystem) add(v []float64, r *seed.Residual, u *partial) (ok bool, e
 	// The planes of F whose truncation loses less than r's last bit, as far as they exist: total
 	// 2^(2-64w-q) ≤ n 2^(63-64w-q).
 	planes := max(1, (-r.Unit-q+63+mathbits.Len(uint(y.n))+63)/64)
+	if y.brief && min(planes, y.mostPlanes()) > y.f.Planes {
+		return false, nil
+	}
 	if err := y.provide(planes); err != nil {
 		return false, err
 	}
@@ -337,6 +346,9 @@ func (y *fixedSystem) decide(e *ziv.Entries, u *partial, shift int64, radius []f
 	if e.Open = open; len(open) == 0 {
 		y.missing = 0
 		return true, nil
+	}
+	if y.brief {
+		return false, nil
 	}
 	r := make([]*big.Float, y.n)
 	for _, i := range e.Open {

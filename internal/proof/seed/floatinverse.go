@@ -187,21 +187,36 @@ func (r *FloatInverse) Correct(v *Residual) ([][]float64, error) {
 	return [][]float64{z}, nil
 }
 
+// Alone returns the inverse for a single thread. Several of them share its memory.
+func (r *FloatInverse) Alone() Inverse {
+	r.provideSums()
+	alone, factors := *r, *r.Factors
+	factors.Threads = 1
+	alone.Factors = &factors
+	return &alone
+}
+
 // Radius implements Inverse. For ‖s‖∞ ≤ rho / (1 - rho) ‖r‖∞ it bounds |R (r + s)| by row sums:
 //
 //	|F^-1 r| ≤ |R| e / (1 - rho) ‖r‖∞,  e = (1, ..., 1).
 //
 // The bounds |R| |r + s| may be smaller by a factor of 2 to 4, but take as long as a correction.
 func (r *FloatInverse) Radius(v *Residual, _ []float64) []float64 {
-	if r.sums == nil {
-		ones := make([]float64, r.N)
-		for i := range ones {
-			ones[i] = 1
-		}
-		r.sums = AbsAll(r.Threads, r.N, r.Z, ones)
-		for i, sum := range r.sums {
-			r.sums[i] = float64(sum * (1 + 0x1p-50) / (1 - r.Rho) * (1 + 0x1p-50))
-		}
-	}
+	r.provideSums()
 	return RadiusBy(r.sums, v)
+}
+
+// provideSums computes the sums unless they exist.
+func (r *FloatInverse) provideSums() {
+	if r.sums != nil {
+		return
+	}
+	ones := make([]float64, r.N)
+	for i := range ones {
+		ones[i] = 1
+	}
+	r.sums = AbsAll(r.Threads, r.N, r.Z, ones)
+	for i, sum := range r.sums {
+		r.sums[i] = float64(sum * (1 + 0x1p-50) / (1 - r.Rho) * (1 + 0x1p-50))
+	}
 }

@@ -163,6 +163,14 @@ func (t *Triangles) Words() float64 { return 1 }
 // Matrix implements Inverse.
 func (t *Triangles) Matrix() *fixed.Matrix { return nil }
 
+// Alone returns the inverse for a single thread. Several of them share its memory.
+func (t *Triangles) Alone() Inverse {
+	alone, factors := *t, *t.Factors
+	factors.Threads = 1
+	alone.Factors = &factors
+	return &alone
+}
+
 // Correct implements Inverse.
 func (t *Triangles) Correct(r *Residual) ([][]float64, error) {
 	n, cut := t.N, t.Cut

@@ -41,6 +41,13 @@ func main() {
 		sumNear(words)
 	}
 	wordDot()
+	for _, words := range []int{2, 3, 4, 7, 8} {
+		if words <= 7 {
+			dotHigh(words)
+		}
+		offsetWords(words)
+		addRow(words)
+	}
 	Generate()
 	compact.Out()
 }

@@ -237,7 +237,7 @@ const (
 	// panelsAhead is the largest number of panels, and rowsBegun of rows, that a thread processes
 	// at a time, so that they share rows of L and of U in its cache.
 	panelsAhead = 4
-	rowsBegun   = 32
+	rowsBegun   = 16
 	// chunkWords is about the number of words of U, some rows of a panel, that stay in the
 	// first-level cache while they are multiplied by several rows of L.
 	chunkWords = 1 << 12
@@ -311,7 +311,7 @@ func (t *digitPanel) begin(known int) error {
 		t.begun = make([]int64, size)
 	}
 	groups := (last - first + panelsAhead - 1) / panelsAhead
-	some := min(max((n-known)*groups/(2*t.s.Threads), count), rowsBegun) // two tasks a thread
+	some := min(max((n-known)*groups/(4*t.s.Threads), count), rowsBegun) // four tasks a thread
 	rows := (n - known + some - 1) / some
 	return par.For(t.s.Ctx, t.s.Threads, groups*rows, func(_, task int) {
 		p0, i0 := first+task%groups*panelsAhead, known+task/groups*some
@@ -359,22 +359,6 @@ func (t *digitPanel) eliminate(p int) (done int, err error) {
 		clear(t.left[c][(t.blocks-1)*size : t.blocks*size])
 		clear(t.rows[c])
 	}
-	err = par.For(s.Ctx, s.Threads, t.blocks, func(worker, b int) {
-		acc := t.workers[worker].acc
-		for i := b * count; i < min(n-t.first, (b+1)*count); i++ {
-			t.sums(acc, p, t.first+i, t.first)
-			t.entry(acc, p, t.first+i)
-			at := b*size + i%count
-			for c, left := range t.left {
-				for k := 0; k < size; k += count {
-					left[at+k] = acc[k+c]
-				}
-			}
-		}
-	})
-	if err != nil {
-		return t.first, err
-	}
 	if c, err := t.columns(); err != nil {
 		return t.first + c, err
 	}
@@ -387,7 +371,7 @@ func (t *digitPanel) eliminate(p int) (done int, err error) {
 	}
 	large := make([]bool, s.Threads)
 	later := len(t.prefix) - p - 1
-	some := min(max(later/(2*s.Threads), 1), panelsAhead) // two tasks a thread
+	some := min(max(later/(4*s.Threads), 1), panelsAhead) // four tasks a thread
 	err = par.For(s.Ctx, s.Threads, (later+some-1)/some, func(worker, k int) {
 		from := p + 1 + k*some
 		if !t.aboveAll(from, min(from+some, len(t.prefix)), next-rowsAhead, next, t.workers[worker]) {
@@ -453,12 +437,27 @@ func (t *digitPanel) entry(s []int64, p, i int) {
 	t.Carry(s)
 }
 
-// leastBlocks is the number of blocks of rows below which one thread computes a column. A block
-// takes some 0.4 µs.
-const leastBlocks = 24
+// remainders computes the remaining entries of block b of rows of the panel.
+func (t *digitPanel) remainders(b int, w *panelLanes) {
+	p, count, size := t.first/t.Count(), t.Count(), t.Size()
+	for i := b * count; i < min(t.N-t.first, (b+1)*count); i++ {
+		t.sums(w.acc, p, t.first+i, t.first)
+		t.entry(w.acc, p, t.first+i)
+		at := b*size + i%count
+		for c, left := range t.left {
+			for k := 0; k < size; k += count {
+				left[at+k] = w.acc[k+c]
+			}
+		}
+	}
+}
 
-// columns finds the pivots of the panel and the columns of L below them. With an error it returns
-// the column.
+// leastBlocks is the number of blocks of rows below which one thread computes the columns of a
+// panel. A block takes some 0.4 µs.
+const leastBlocks = 12
+
+// columns computes the remaining entries of the panel, its pivots and the columns of L below them.
+// With an error it returns the column.
 //
 // For each column, one loop over the blocks of rows below the first block computes the column of L
 // and then the remaining entries of the next column. They need the first block of both columns.
@@ -467,52 +466,78 @@ func (t *digitPanel) columns() (c int, err error) {
 	clear(t.lSum)
 	end := min(count, t.N-t.first)
 	threads := s.Threads
-	some := min(max((t.blocks-1+threads-1)/threads, 2), 8) // blocks a call
-	parts := (t.blocks - 1 + some - 1) / some
 	if t.blocks < leastBlocks {
 		threads = 1
 	}
+	some := min(max((t.blocks-1+threads-1)/max(threads, 1), 2), 8) // blocks a call
+	parts := (t.blocks - 1 + some - 1) / some
 	t.firsts = slices.Grow(t.firsts[:0], parts+1)[:parts+1]
-	for c := -1; c < end; c++ {
-		if c >= 0 {
-			err := t.pivotOf(c)
-			if err == nil && !t.multipliers(c, 0, t.workers[0]) {
-				err = call.ErrRange
-			}
-			if err != nil {
-				return c, err
+	var large atomic.Bool
+	var failed error
+	c = -2
+	err = par.Rounds(s.Ctx, threads, func(round int) int {
+		if c, failed = round-2, nil; large.Load() {
+			c, failed = c-1, call.ErrRange
+		} else if c >= -1 && c < end {
+			c, failed = t.begins(c, end)
+		}
+		switch {
+		case failed != nil || c == end:
+			return -1
+		case c == -2: // the remaining entries
+			return parts + 1
+		}
+		return parts
+	}, func(worker, part int) {
+		w := t.workers[worker]
+		if c == -2 {
+			if part--; part < 0 {
+				t.remainders(0, w)
+				return
 			}
 		}
-		if c+1 < end {
-			if err := t.firstBlock(c + 1); err != nil {
-				return c + 1, err
+		first, last := 1+part*some, min(1+(part+1)*some, t.blocks)
+		for b := first; b < last; b++ {
+			if c == -2 {
+				t.remainders(b, w)
+				continue
 			}
-			t.firsts[0] = t.largestOf(t.left[c+1], t.first+c+1, min(t.first+count, t.N))
+			if c >= 0 && !t.multipliers(c, b, w) {
+				large.Store(true)
+				return
+			}
+			if c >= 0 && c+1 < end {
+				t.remaining(c+1, b, w)
+			}
 		}
-		var large atomic.Bool
-		err := par.For(s.Ctx, threads, parts, func(worker, part int) {
-			first, last := 1+part*some, min(1+(part+1)*some, t.blocks)
-			for b := first; b < last; b++ {
-				if c >= 0 && !t.multipliers(c, b, t.workers[worker]) {
-					large.Store(true)
-					return
-				}
-				if c >= 0 && c+1 < end {
-					t.remaining(c+1, b, t.workers[worker])
-				}
-			}
-			if c+1 < end {
-				t.firsts[part+1] = t.largestOf(t.left[c+1], t.first+first*count, min(t.first+last*count, t.N))
-			}
-		})
-		if err == nil && large.Load() {
-			err = call.ErrRange
+		if c > -2 && c+1 < end {
+			t.firsts[part+1] = t.largestOf(t.left[c+1], t.first+first*count, min(t.first+last*count, t.N))
 		}
-		if err != nil {
-			return max(c, 0), err
+	})
+	if err == nil {
+		err = failed
+	}
+	return max(c, 0), err
+}
+
+// begins finds the pivot of column c of the panel, if c ≥ 0, and computes the first block of column
+// c of L and of the remaining entries of column c + 1. It returns c, or an error and its column.
+func (t *digitPanel) begins(c, end int) (int, error) {
+	if c >= 0 {
+		if err := t.pivotOf(c); err != nil {
+			return c, err
+		}
+		if !t.multipliers(c, 0, t.workers[0]) {
+			return c, call.ErrRange
 		}
 	}
-	return end, nil
+	if c+1 < end {
+		if err := t.firstBlock(c + 1); err != nil {
+			return c + 1, err
+		}
+		t.firsts[0] = t.largestOf(t.left[c+1], t.first+c+1, min(t.first+t.Count(), t.N))
+	}
+	return c, nil
 }
 
 // firstBlock computes column c of U in the panel, and the remaining entries of the first block.

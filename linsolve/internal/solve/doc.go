@@ -31,8 +31,9 @@
 //     (ziv.Lift, modular.Lifting). modular.Rank proves that a singular A is singular.
 //  10. [Finish] counts infinities and returns the result where A lives.
 //
-// Systems of up to 6 unknowns whose statistics nobody reads need no decomposition: package minors
-// eliminates in integers, and quotients of determinants are rounded.
+// Small systems whose statistics nobody reads need no more than package residual, which takes a
+// float64 inverse and residuals in integers. If it leaves entries of at most 6 unknowns open,
+// package minors eliminates in integers, and quotients of determinants are rounded.
 //
 // With many right-hand sides, and for inverses, package internal/proof/newton replaces steps 5 and
 // 6: products improve X, and all entries are rounded from the last step.

@@ -166,7 +166,7 @@ func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	ziv.WithoutZeros(s, a, b, todo)
 	planSolve(s, a, z.Format(), len(todo))
 	p := &problem{s: s, a: a, b: b, z: z, todo: todo, few: call.Few(len(todo), a.Rows), entries: ziv.CountOpen(todo)}
-	if !triesMinors(p) {
+	if !triesResiduals(p) && !triesMinors(p) {
 		if err := p.factor(); err != nil {
 			return num.Mat{}, err
 		}
@@ -183,7 +183,7 @@ func Solve(s *call.Run, a, b num.Mat, f num.Format) (num.Mat, error) {
 	return z, nil
 }
 
-// factor computes float64 factors of A, which all ways but one begin with.
+// factor computes float64 factors of A, which all ways begin with but residuals and minors.
 func (p *problem) factor() (err error) {
 	s, a := p.s, p.a
 	if p.lu, err = seed.NewFactors(s, a, scale.OfOn(s.Threads, a)); err != nil {

@@ -20,7 +20,7 @@ type problem struct {
 	s       *call.Run
 	a, b, z num.Mat
 	todo    []*ziv.Entries // the open entries of z
-	lu      *seed.Factors  // nil only while minors are tried
+	lu      *seed.Factors  // nil only while residuals and minors are tried
 	minors  *minors.System // [A B] as integers, or nil
 	few     bool           // columns are few: they are solved one after the other
 	// approximate is an inverse of A, proved if its Rho is not nil. It is nil if none has been
@@ -44,6 +44,7 @@ func (p *problem) Open() bool { return ziv.CountOpen(p.todo) > 0 }
 // digits with products (digits.Quick), and of p-adic digits with eliminations (fewerDigits,
 // byElimination).
 var ways = []call.Way[*problem]{
+	{Name: call.ByResiduals, Applies: hasResiduals, Faster: shortResiduals, Run: byResiduals},
 	{Name: call.ByMinors, Applies: hasMinors, Faster: shortMinors, Run: byMinors},
 	{Name: call.ByTriangles, Faster: few, Run: byTriangles},
 	{Name: call.BySlices, Applies: func(p *problem) bool { return newton.Short(p.s, p.a, p.b, p.z) && p.fits(p.floatBytes()) }, Faster: many, Run: timed(newton.InverseBySlices)},
