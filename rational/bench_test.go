@@ -13,7 +13,7 @@ import (
 //
 //	go test -run '^$' -bench Routines -benchtime 1x ./rational
 //
-// bench/records/epyc-avx2-rational.json has times beside FLINT.
+// bench/records/epyc-avx2-rational.json.gz has times beside FLINT.
 func BenchmarkRoutines(b *testing.B) {
 	for _, n := range []int{10, 50, 200, 500} {
 		for _, bits := range []int{10, 100, 1000} {
