@@ -44,7 +44,7 @@ func (a *Array) SetNear(i int, mag []uint64, exp int64, sign uint64, bound uint6
 	shift := lead - 64*below - int(spare) + unit
 	err := uint64(1) << 62
 	if shift <= 0 {
-		err = bound>>(min(63, uint(-shift))&63) + 2
+		err = min(bound>>(min(63, uint(-shift))&63), 1<<62) + 2
 	} else if bits.Len64(bound)+shift <= 61 {
 		err = bound<<(uint(shift)&63) + 2
 	}

@@ -135,3 +135,50 @@ func TestSolve(t *testing.T) {
 	}
 	t.Logf("decided %d of %d ordinary systems", decided, all)
 }
+
+// TestNearTies solves systems whose solutions lie a little above or below ties and powers of two,
+// or there, farther from them or closer than a few steps tell.
+func TestNearTies(t *testing.T) {
+	r := testseed.Rand(t, 3, 4)
+	room, half := new(Room), big.NewRat(1, 2)
+	decided := 0
+	for trial := range testlength.Of(1000, 5000, 200000) {
+		n := 1 + r.IntN(3)
+		fz := []num.Format{num.Float64, num.Float32, {Kind: num.MP, Prec: uint32(2 + r.IntN(140))}}[trial%3]
+		a, b, z := num.NewMat(num.Float64, n, n), num.NewMat(num.Format{Kind: num.MP, Prec: 440}, n, 1), num.NewMat(fz, n, 1)
+		bits := uint(fz.Bits())
+		x := make([]*big.Rat, n)
+		for i := range x {
+			x[i] = new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), bits-1))
+			if r.IntN(2) == 0 {
+				x[i].Add(x[i], half)
+			}
+			away := new(big.Int).Lsh(big.NewInt(1), uint(1+r.IntN(int(bits)+120)))
+			x[i].Add(x[i], new(big.Rat).SetFrac(big.NewInt(int64(r.IntN(3)-1)), away))
+		}
+		for i := range n {
+			sum := new(big.Rat)
+			for j := range n {
+				v := big.NewRat(r.Int64N(1<<30)-1<<29, 1)
+				a.SetBig(i, j, new(big.Float).SetRat(v))
+				sum.Add(sum, v.Mul(v, x[j]))
+			}
+			b.SetBig(i, 0, new(big.Float).SetPrec(440).SetRat(sum)) // exact
+		}
+		room.Solve(a, b, z)
+		for i := range n {
+			if !room.Done(i, 0) {
+				continue
+			}
+			decided++
+			want := num.NewMat(fz, 1, 1)
+			want.SetBig(0, 0, new(big.Float).SetPrec(440).SetRat(x[i]))
+			if !want.Arr.SameBits(0, z.Arr, z.At(i, 0)) {
+				t.Fatalf("trial %d, %v: %v is rounded to %v, want %v", trial, fz, x[i], z.Big(i, 0), want.Big(0, 0))
+			}
+		}
+	}
+	if decided < 500 {
+		t.Errorf("only %d entries were decided", decided)
+	}
+}
