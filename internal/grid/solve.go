@@ -175,7 +175,7 @@ func (g *Grid) Triangle(c place.Config, op place.TriangleOperation, a num.Mat, t
 			x.Exp[e.at]--
 		case op == place.MirrorLower && e.i < e.j:
 			x.CopyFrom(e.at, across.Arr, across.At(e.a, e.b))
-		case op == place.CountNotPositive && e.i == e.j && (x.Class(e.at) != num.Finite || x.Cls[e.at].Neg()),
+		case op == place.CountNotPositive && e.i == e.j && !positive(x, e.at),
 			op == place.CountAsymmetric && e.i > e.j && !x.SameBits(e.at, across.Arr, across.At(e.a, e.b)):
 			return 1
 		}
@@ -185,6 +185,15 @@ func (g *Grid) Triangle(c place.Config, op place.TriangleOperation, a num.Mat, t
 		return 0, err
 	}
 	return g.tallied(c.Ctx, tally, n)
+}
+
+// positive reports whether number i of an array is finite and above 0.
+func positive(x *num.Array, i int) bool {
+	if x.Class(i) != num.Finite {
+		return false
+	}
+	lead, _ := x.Leading(i)
+	return lead > 0
 }
 
 // Spread bounds |A| (|B| 1) and (1 |A|) |B|.

@@ -123,6 +123,13 @@ func TestTriangle(t *testing.T) {
 				}
 			}
 			sameAs(t, "halved", g, v, func(i, j int) (num.Mat, int, int) { return view(halved), max(i, j), min(i, j) })
+			floats := num.Mat{Arr: num.New(num.Float64, n*n), RS: 1, CS: n, Rows: n, Cols: n}
+			for i := range n {
+				floats.Arr.F64[0][floats.At(i, i)] = []float64{1, -1, 0, 0x1p-1074, math.Inf(1), math.NaN()}[i%6]
+			}
+			if got, err := g.Triangle(onOne, place.CountNotPositive, there(t, g, floats), nil); err != nil || got != n-(n+5)/6-(n+2)/6 {
+				t.Errorf("Float64 on %s: %d of %d are not positive, %v", g, got, n, err)
+			}
 		}
 	})
 }
