@@ -14,6 +14,14 @@ import (
 	"github.com/halfulp/halfulp/mpi"
 )
 
+// Routines look for these parts when they run, and the host computes alone without them.
+var _ interface {
+	place.Newton
+	place.Factors
+	place.Splitting
+	place.Determinant
+} = (*Grid)(nil)
+
 // Oblique is false: blocks are rectangles.
 func (g *Grid) Oblique() bool { return false }
 

@@ -83,17 +83,20 @@ func invertRoot(c place.Config, n int, f, x []float64) (bool, error) {
 }
 
 // Triangles computes the triangles on the first process, with partial pivoting, and sends them to
-// all.
-func (g *Grid) Triangles(c place.Config, a, z, u num.Mat) (rows, cols []int64, order []int32, ok bool, err error) {
+// all. There is one attempt.
+func (g *Grid) Triangles(c place.Config, a, z, u num.Mat, attempt int) (rows, cols []int64, begun place.Triangular, err error) {
+	if attempt > 0 {
+		return nil, nil, nil, nil
+	}
 	return g.triangles(c, a, z, u, true)
 }
 
 // PivotedTriangles computes the triangles on the first process and sends them to all.
-func (g *Grid) PivotedTriangles(c place.Config, a, z, u num.Mat) (rows, cols []int64, order []int32, ok bool, err error) {
+func (g *Grid) PivotedTriangles(c place.Config, a, z, u num.Mat) (rows, cols []int64, begun place.Triangular, err error) {
 	return g.triangles(c, a, z, u, false)
 }
 
-func (g *Grid) triangles(c place.Config, a, z, u num.Mat, scaleRows bool) (rows, cols []int64, order []int32, ok bool, err error) {
+func (g *Grid) triangles(c place.Config, a, z, u num.Mat, scaleRows bool) (rows, cols []int64, begun place.Triangular, err error) {
 	m, n := a.Rows, a.Cols
 	out, ok, err := g.seeded(c, a, m+2*n+2*n*n, func(d digits, out []float64) (bool, error) {
 		least := 0x1p-900 // rows may be small
@@ -110,17 +113,17 @@ func (g *Grid) triangles(c place.Config, a, z, u num.Mat, scaleRows bool) (rows,
 		return invertTriangles(c, m, n, d.floats(), least, chosen, inverses[:n*n], inverses[n*n:])
 	})
 	if err != nil || !ok {
-		return nil, nil, nil, false, err
+		return nil, nil, nil, err
 	}
-	order = make([]int32, n)
+	order := make([]int32, n)
 	for i, row := range out[m+n:][:n] {
 		order[i] = int32(row)
 	}
 	inverses := out[m+2*n:]
 	if err := g.set64(c.Ctx, z, inverses[:n*n]); err != nil {
-		return nil, nil, nil, false, err
+		return nil, nil, nil, err
 	}
-	return integers(out[:m]), integers(out[m:][:n]), order, true, g.set64(c.Ctx, u, inverses[n*n:])
+	return integers(out[:m]), integers(out[m:][:n]), place.Factored(order, true), g.set64(c.Ctx, u, inverses[n*n:])
 }
 
 // invertTriangles factors an m x n matrix F, by columns, and destroys it. It stores the rows of the
@@ -172,7 +175,7 @@ func (g *Grid) Triangle(c place.Config, op place.TriangleOperation, a num.Mat, t
 			x.Exp[e.at]--
 		case op == place.MirrorLower && e.i < e.j:
 			x.CopyFrom(e.at, across.Arr, across.At(e.a, e.b))
-		case op == place.CountNotPositive && e.i == e.j && (x.Class(e.at) != num.Finite || x.Cls[e.at].Neg()),
+		case op == place.CountNotPositive && e.i == e.j && !positive(x, e.at),
 			op == place.CountAsymmetric && e.i > e.j && !x.SameBits(e.at, across.Arr, across.At(e.a, e.b)):
 			return 1
 		}
@@ -182,6 +185,15 @@ func (g *Grid) Triangle(c place.Config, op place.TriangleOperation, a num.Mat, t
 		return 0, err
 	}
 	return g.tallied(c.Ctx, tally, n)
+}
+
+// positive reports whether number i of an array is finite and above 0.
+func positive(x *num.Array, i int) bool {
+	if x.Class(i) != num.Finite {
+		return false
+	}
+	lead, _ := x.Leading(i)
+	return lead > 0
 }
 
 // Spread bounds |A| (|B| 1) and (1 |A|) |B|.
@@ -294,7 +306,7 @@ func (g *Grid) Part(c place.Config, a, lower, upper num.Mat) error {
 }
 
 // NotSmall compares the leading digits, whose relative error is 2^-52 for numbers of one term.
-func (g *Grid) NotSmall(c place.Config, a num.Mat, bound float64) (int, error) {
+func (g *Grid) NotSmall(c place.Config, a num.Mat, bound float64, tally *num.Array) (int, error) {
 	v, err := g.look(a)
 	if err != nil {
 		return 0, err
@@ -311,7 +323,7 @@ func (g *Grid) NotSmall(c place.Config, a num.Mat, bound float64) (int, error) {
 	if err = g.agree(c.Ctx, err); err != nil {
 		return 0, err
 	}
-	return g.tallied(c.Ctx, nil, n)
+	return g.tallied(c.Ctx, tally, n)
 }
 
 // Gather moves to each process the rows of X that its part of the result needs.

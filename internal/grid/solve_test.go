@@ -123,6 +123,13 @@ func TestTriangle(t *testing.T) {
 				}
 			}
 			sameAs(t, "halved", g, v, func(i, j int) (num.Mat, int, int) { return view(halved), max(i, j), min(i, j) })
+			floats := num.Mat{Arr: num.New(num.Float64, n*n), RS: 1, CS: n, Rows: n, Cols: n}
+			for i := range n {
+				floats.Arr.F64[0][floats.At(i, i)] = []float64{1, -1, 0, 0x1p-1074, math.Inf(1), math.NaN()}[i%6]
+			}
+			if got, err := g.Triangle(onOne, place.CountNotPositive, there(t, g, floats), nil); err != nil || got != n-(n+5)/6-(n+2)/6 {
+				t.Errorf("Float64 on %s: %d of %d are not positive, %v", g, got, n, err)
+			}
 		}
 	})
 }
@@ -181,7 +188,7 @@ func TestRows(t *testing.T) {
 				}
 			}
 			for b, bound := range bounds {
-				if got, err := g.NotSmall(onOne, there(t, g, numbers), bound); err != nil || got != want[b] {
+				if got, err := g.NotSmall(onOne, there(t, g, numbers), bound, nil); err != nil || got != want[b] {
 					t.Errorf("above %v on %s: %d, want %d, %v", bound, g, got, want[b], err)
 				}
 			}
@@ -310,15 +317,20 @@ func TestSeeds(t *testing.T) {
 		if _, begun, err := g.InverseRoot(onOne, zero, x); begun != nil || err != nil {
 			t.Errorf("root of zeros on %s: %v %v", g, begun, err)
 		}
-		if _, _, _, ok, err := g.Triangles(onOne, zero, x, y); ok || err != nil {
-			t.Errorf("triangles of zeros on %s: %v %v", g, ok, err)
+		if _, _, begun, err := g.Triangles(onOne, zero, x, y, 0); begun != nil || err != nil {
+			t.Errorf("triangles of zeros on %s: %v %v", g, begun, err)
 		}
 		// Diagonal matrices have exact seeds.
 		d := num.Mat{Arr: num.New(mp100, n*n), RS: 1, CS: n, Rows: n, Cols: n}
 		for i := range n {
 			d.Arr.Set(d.At(i, (i+3)%n), num.Real{Class: num.Finite, Neg: i == 2, Mag: []uint64{1}, Exp: int64(10 * i)})
 		}
-		rows, cols, order, ok, err := g.Triangles(onOne, there(t, g, d), x, y)
+		rows, cols, begun, err := g.Triangles(onOne, there(t, g, d), x, y, 0)
+		if err != nil || begun == nil {
+			t.Errorf("triangles on %s: %v %v", g, begun, err)
+			return
+		}
+		order, ok, err := begun.Settle(onOne)
 		if err != nil || !ok {
 			t.Errorf("triangles on %s: %v %v", g, ok, err)
 			return

@@ -27,3 +27,14 @@ type Triangular interface {
 	// Drop releases the factors, unless they have been settled.
 	Drop()
 }
+
+// Factored returns factors that are computed, with the order of their rows.
+func Factored(order []int32, ok bool) Triangular { return factored{order, ok} }
+
+type factored struct {
+	order []int32
+	ok    bool
+}
+
+func (z factored) Settle(Config) ([]int32, bool, error) { return z.order, z.ok, nil }
+func (factored) Drop()                                  {}

@@ -136,12 +136,17 @@ func (m *multiplication) foresees() bool {
 }
 
 // foresee computes the residues, and reports whether it did: it does not if the product takes
-// several blocks. The conversion of the factors then reports the scan to the host.
+// several blocks, or if there is no room, since the plan to come may need less. The conversion of
+// the factors then reports the scan to the host.
 func (m *multiplication) foresee(report abi.Telling) (bool, error) {
 	f := m.e.forecasts[m.shape()]
 	m.plan = plan.Plan{Moduli: f.moduli, WidthL: f.widthL, WidthR: f.widthR}
 	m.base = m.e.base(baseKey{f.moduli, m.cfg.Check})
 	w, err := m.arrange()
+	if errors.Is(err, cuda.ErrMemory) {
+		w.room.free()
+		return false, nil
+	}
 	if err != nil {
 		return false, err
 	}

@@ -98,7 +98,8 @@ func checkForesee(t *testing.T, dev *cuda.Device, launches func() (residues int)
 }
 
 // TestForeseeBlocks repeats a product of a shape until its plan is trusted, and then once more with
-// so little memory that it takes several blocks: it is scanned again.
+// so little memory that it takes several blocks: it is scanned again. So is a product without room
+// for the trusted plan, which needs less.
 func TestForeseeBlocks(t *testing.T) {
 	fakes := &fake.Driver{TotalMemory: 4200 << 10}
 	gputest.Kernels(t, fakes)
@@ -122,12 +123,17 @@ func TestForeseeBlocks(t *testing.T) {
 			return err
 		}
 		c := mem.Matrix{Arr: z, RS: 1, CS: n, Rows: n, Cols: n}
-		for i := range 4 {
-			last := i == 3
-			if last {
+		for i := range 5 {
+			last := i >= 3
+			switch i {
+			case 3:
 				if _, err := s.Alloc(1 << 20); err != nil {
 					return err
 				}
+			case 4:
+				most := len(machine(false).Bits) - 1
+				key := shape{m: n, n: n, k: k, a: num.Float64, b: num.Float64, c: num.Float64}
+				engineOf(s).forecasts[key] = forecast{moduli: most, widthL: 53, widthR: 53, same: 9}
 			}
 			drv.Reset()
 			stats, err := GemmOnDevice(s, Config{}, gputest.Scalar(1), v[0], v[1], num.Real{}, c, c)

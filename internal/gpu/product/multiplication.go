@@ -214,11 +214,12 @@ type arrangement struct {
 	room   room
 }
 
-// arrange chooses the parts of the product, and allocates the memory of a block.
+// arrange chooses the parts of the product, and allocates the memory of a block. After an error the
+// room has what is allocated.
 func (m *multiplication) arrange() (*arrangement, error) {
 	l, err := m.layout()
 	if err != nil {
-		return nil, err
+		return new(arrangement), err
 	}
 	w := &arrangement{blocks: m.blocks(l), chunks: m.base.chunks(l.planes)}
 	w.room, err = m.room(l, w.chunks)

@@ -282,22 +282,12 @@ func (p *Place) factors(c place.Config, a, z, u num.Mat, f func(g GPU, in, out [
 		if rows, cols, made, err = f(g, in, out); err != nil || made == nil {
 			return err
 		}
-		var s settled
-		s.order, s.ok, err = made.Settle(c)
-		begun = s
+		order, ok, err := made.Settle(c)
+		begun = place.Factored(order, ok)
 		return err
 	})
 	return rows, cols, begun, err
 }
-
-// settled are factors that have been settled.
-type settled struct {
-	order []int32
-	ok    bool
-}
-
-func (z settled) Settle(place.Config) ([]int32, bool, error) { return z.order, z.ok, nil }
-func (settled) Drop()                                        {}
 
 // PivotedTriangles runs on the first GPU.
 func (p *Place) PivotedTriangles(c place.Config, a, z, u num.Mat) (rows, cols []int64, begun place.Triangular, err error) {

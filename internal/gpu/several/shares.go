@@ -205,10 +205,21 @@ func (m *multiplication) quickest(c place.Config) []int {
 	for range count - 1 {
 		for d := 1; d < count; d++ {
 			lo, hi := starts[d-1], starts[d+1]
-			starts[d] = lo + step*sort.Search((hi-lo)/step, func(k int) bool {
+			times := func(k int) (before, behind float64) {
 				cut := lo + step*k
-				return m.seconds(c, sums, d-1, lo, cut) >= m.seconds(c, sums, d, cut, hi)
+				return m.seconds(c, sums, d-1, lo, cut), m.seconds(c, sums, d, cut, hi)
+			}
+			k := sort.Search((hi-lo)/step, func(k int) bool {
+				before, behind := times(k)
+				return before >= behind
 			})
+			if k > 0 { // the cut before may be the better one
+				before, _ := times(k)
+				if _, behind := times(k - 1); behind < before {
+					k--
+				}
+			}
+			starts[d] = lo + step*k
 		}
 	}
 	return starts
