@@ -86,7 +86,7 @@ const (
 	solveBlock = 32
 	// floatBlock replaces solveBlock where compensated sums decide. With exact sums and blocks of
 	// 32 rows, a system of 128 rows takes seven times as long
-	// (bench/records/epyc-avx2-small-calls.json).
+	// (bench/records/epyc-avx2-small-calls.json.gz).
 	floatBlock = 128
 	// fewProducts is the largest number of products in compensated sums for one thread. Starting
 	// another thread takes about as long as computing them.

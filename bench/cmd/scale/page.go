@@ -226,8 +226,8 @@ as fitted check only the fit. No transfer between nodes, and nothing on more tha
 {{range .Checks}}| {{.What}} | {{printf "%.3g" .Measured}} {{.Unit}} | {{printf "%.3g" .Model}} {{.Unit}} | {{printf "%.2f" .Ratio}} | {{.From}} |
 {{end}}
 The records of two [H100](../../bench/records/h100-two.json.gz) and of two [H200](../../bench/records/h200-two.json.gz), whose memory holds
-the matrices, are newer than the model, which does not use them. At n = 8192 two H200 are 1.75 times as fast as one in Gemm at 53
-bits and 1.88 times at 424 bits, near the model's ratio for n = 10⁴. At 53 bits they are 1.54 times as fast in Solve and 1.42 times in
+the matrices, are newer than the model, which does not use them. At n = 8192 two H200 are 1.82 times as fast as one in Gemm at 53
+bits and 1.88 times at 424 bits, near the model's ratio for n = 10⁴. At 53 bits they are 1.57 times as fast in Solve and 1.44 times in
 Cholesky: **the model does not hold for Cholesky today**. It does not wait for all GPUs between the parts of an elimination or
 of a step of refinement.
 `))
