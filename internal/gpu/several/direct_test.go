@@ -182,8 +182,8 @@ func TestDirectFailures(t *testing.T) {
 			}
 			switch {
 			case err == nil && count <= after+1:
-				// Which allocations are of copies depends on the GPU that asks first, in each product anew:
-				// another round may meet those that this one has missed.
+				// Which allocations are of copies depends on the GPU that asks first, in each
+				// product anew: another round may meet those that this one has missed.
 				if without >= 1 && failed >= 2 {
 					return
 				}
