@@ -122,13 +122,12 @@ func (g *gemmBatch) run() error {
 		}
 	}
 	apart := make(map[int]error) // for problems whose operands live on different devices
-	for i := range g.c {
-		if !away {
-			break
-		}
-		p := g.problem(i)
-		if _, err := whereabouts("gemm", p.A.Arr, p.B.Arr, p.C.Arr); err != nil {
-			apart[i] = err
+	if away {
+		for i := range g.c {
+			p := g.problem(i)
+			if _, err := whereabouts("gemm", p.A.Arr, p.B.Arr, p.C.Arr); err != nil {
+				apart[i] = err
+			}
 		}
 	}
 	var err error

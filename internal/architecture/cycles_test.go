@@ -31,7 +31,7 @@ var knownCycles = map[string]int{
 	"internal/gpu/gputest": 17,
 	"internal/gpu/product": 26,
 	"internal/gpu/several": 15,
-	"internal/residue":     18,
+	"internal/residue":     17,
 	"rational":             16,
 	"rns":                  9,
 }

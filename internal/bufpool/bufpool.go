@@ -104,33 +104,6 @@ func (s *rack) take(least, most int) (b any) {
 	return b
 }
 
-// TakeOldest is Take for the buffer that was put back first, if more than spare buffers have such a
-// size. Buffers then take turns: a store to memory takes less time once the caches of other
-// processors have dropped what they read there.
-func (s *Shelf[T]) TakeOldest(least, most, spare int) (b T, ok bool) {
-	b, ok = s.takeOldest(least, most, spare).(T)
-	return b, ok
-}
-
-func (s *rack) takeOldest(least, most, spare int) (b any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	oldest, count := -1, 0
-	for i, k := range s.free {
-		if k.size >= least && k.size <= most {
-			if count++; oldest < 0 {
-				oldest = i
-			}
-		}
-	}
-	if count <= spare {
-		return nil
-	}
-	b = s.free[oldest].buffer
-	s.remove(oldest, oldest+1)
-	return b
-}
-
 // remove removes the buffers with indices i ≤ k < j.
 func (s *rack) remove(i, j int) {
 	for _, k := range s.free[i:j] {

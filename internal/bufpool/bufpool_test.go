@@ -188,25 +188,3 @@ func TestDrop(t *testing.T) {
 		}
 	}
 }
-
-// TestTakeOldest takes buffers in turn as long as enough of them are left.
-func TestTakeOldest(t *testing.T) {
-	var s Shelf[int]
-	for i := range 4 {
-		s.Put(i, 10, 1)
-	}
-	s.Put(9, 50, 1) // too large
-	for want := range 2 {
-		if b, ok := s.TakeOldest(8, 20, 2); !ok || b != want {
-			t.Errorf("got %d, %t, want %d", b, ok, want)
-		}
-	}
-	if b, ok := s.TakeOldest(8, 20, 2); ok {
-		t.Errorf("got %d of two buffers", b)
-	}
-	s.Put(0, 10, 1)
-	if b, ok := s.TakeOldest(8, 20, 2); !ok || b != 2 {
-		t.Errorf("got %d, %t, want 2", b, ok)
-	}
-	Drop()
-}

@@ -52,18 +52,6 @@ func getPlanes[T int8 | int16](ctx context.Context, threads, n int) ([]T, error)
 	return b, err
 }
 
-// workers is the number of workers that have shelves of their own.
-const workers = 64
-
-// own has the memory of workers by their numbers. A number usually belongs to the same processor
-// (see par.Crew), whose caches hold that memory: a store to memory in the caches of another
-// processor takes several times as long.
-var own [workers]struct {
-	blocks    bufpool.Shelf[[]int16]
-	scratches bufpool.Shelf[*scratch]
-	rooms     bufpool.Shelf[*digitRoom]
-}
-
 func putBuffer[T int8 | int16](b []T) {
 	if cap(b) > 0 {
 		buffersOf[T]().Put(b, cap(b), bufpool.Bytes(b))
@@ -80,6 +68,8 @@ type scratch struct {
 	open            []bool
 	terms           []float64
 }
+
+var scratches bufpool.Shelf[*scratch]
 
 // bytes returns the bytes that s holds.
 func (s *scratch) bytes() int64 {

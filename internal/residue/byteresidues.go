@@ -73,7 +73,7 @@ func (r *residues) computeBytes(ctx context.Context, threads int, o *operand, do
 	return par.For(ctx, threads, tasks, func(worker, task int) {
 		s := work[worker]
 		if s == nil {
-			s = newDigitRoom(worker, modgemm.ByteDigits(pairs, entries), nPanels*r.kernel.MR*stride)
+			s = newDigitRoom(modgemm.ByteDigits(pairs, entries), nPanels*r.kernel.MR*stride)
 			work[worker] = s
 		}
 		for tile := task * run; tile < min((task+1)*run, tiles); tile++ {

@@ -66,8 +66,7 @@ const (
 )
 
 // Quick reports whether a correctly rounded product of float64 matrices of order n takes less time
-// than five products in float64 arithmetic. Order 1000 takes as long as 1.5 of them on tiles, 3.5
-// with AVX-512 VNNI and 4.2 with AVX2.
+// than five products in float64 arithmetic.
 func Quick(n int) bool {
 	switch {
 	case modgemm.BytesForced():

@@ -106,9 +106,11 @@ type digitRoom struct {
 	scratch          digitScratch
 }
 
-// newDigitRoom returns memory of a worker for so many digits and residues, all 0.
-func newDigitRoom(worker, digits, residues int) *digitRoom {
-	r, ok := own[worker%workers].rooms.Take(0, math.MaxInt)
+var digitRooms bufpool.Shelf[*digitRoom]
+
+// newDigitRoom returns memory for so many digits and residues, all 0.
+func newDigitRoom(digits, residues int) *digitRoom {
+	r, ok := digitRooms.Take(0, math.MaxInt)
 	if !ok {
 		r = new(digitRoom)
 	}
@@ -121,10 +123,10 @@ func newDigitRoom(worker, digits, residues int) *digitRoom {
 
 // releaseDigits releases the memory of the workers that have some.
 func releaseDigits(rooms []*digitRoom) {
-	for worker, r := range rooms {
+	for _, r := range rooms {
 		if r != nil {
 			bytes := int64(unsafe.Sizeof(*r)) + bufpool.Bytes(r.digits) + bufpool.Bytes(r.residues)
-			own[worker%workers].rooms.Put(r, cap(r.digits), bytes+bufpool.Bytes(r.scratch.rows)+bufpool.Bytes(r.scratch.base))
+			digitRooms.Put(r, cap(r.digits), bytes+bufpool.Bytes(r.scratch.rows)+bufpool.Bytes(r.scratch.base))
 		}
 	}
 }

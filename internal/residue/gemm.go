@@ -333,12 +333,9 @@ const (
 	triangleBlock = 126
 )
 
-// A block is a block of panels of the result.
-type block struct{ pi, pj, rows, cols int }
-
-// grid returns the blocks of the result. If it is large enough each worker gets several blocks. No
-// block has more rows or columns of panels than the first.
-func (p *product) grid(m, n int) []block {
+// blocks returns the panels of rows and of columns of one block, chosen so that each worker gets
+// several blocks if the result is large enough.
+func (p *product) blocks(m, n int) (rowPanels, colPanels int) {
 	k := p.plan.kernels
 	mp, np := k.panels(left, m), k.panels(right, n)
 	rowsMost, colsMost := blockRows, blockCols
@@ -347,11 +344,6 @@ func (p *product) grid(m, n int) []block {
 	}
 	rows := max(1, (m+rowsMost-1)/rowsMost)
 	cols := max(1, (n+colsMost-1)/colsMost)
-	if rows*cols < 4*p.cfg.Threads && k.bytes != nil && p.cfg.Triangle == 0 {
-		if list := guided(mp, np, p.cfg.Threads); list != nil {
-			return list
-		}
-	}
 	for rows*cols < 4*p.cfg.Threads && p.cfg.Threads > 1 {
 		if (mp+rows-1)/rows*k.panel(left) >= (np+cols-1)/cols*k.panel(right) && rows < mp {
 			rows++
@@ -363,53 +355,13 @@ func (p *product) grid(m, n int) []block {
 			break
 		}
 	}
-	return split(nil, block{0, 0, mp, np}, (mp+rows-1)/rows, (np+cols-1)/cols)
-}
-
-// split appends the blocks of at most rows x cols panels of a part of the result, column after
-// column.
-func split(list []block, part block, rows, cols int) []block {
-	for j := 0; j < part.cols; j += cols {
-		for i := 0; i < part.rows; i += rows {
-			list = append(list, block{part.pi + i, part.pj + j, min(rows, part.rows-i), min(cols, part.cols-j)})
-		}
-	}
-	return list
-}
-
-// guidedThreads is the least number of threads for guided.
-const guidedThreads = 8
-
-// guided divides three fourths of the columns of panels into a block for each thread, of at most
-// blockRows x blockCols entries, and the others into small blocks for the threads that are first.
-// Large blocks load fewer panels from a cache that all threads share. It returns nil if there are
-// too few panels.
-func guided(mp, np, threads int) []block {
-	head := np - np/4
-	if threads < guidedThreads || mp*head < 8*threads || np < 4 {
-		return nil
-	}
-	rows, cols := 0, 0
-	for r := 1; r <= threads; r++ {
-		if threads%r != 0 {
-			continue
-		}
-		x, y := (mp+r-1)/r, (head*r+threads-1)/threads
-		if rows == 0 || x+y < rows+cols {
-			rows, cols = x, y
-		}
-	}
-	if rows*cols > blockRows*blockCols/(modgemm.PanelVectors*modgemm.PanelVectors) {
-		return nil
-	}
-	list := split(nil, block{0, 0, mp, head}, rows, cols)
-	return split(list, block{0, head, mp, np - head}, max(1, min(rows, mp/threads)), max(1, min(cols, (np-head)/2)))
+	return (mp + rows - 1) / rows, (np + cols - 1) / cols
 }
 
 func (p *product) blockBytes(m, n int) int64 {
-	first := p.grid(m, n)[0]
+	rp, cp := p.blocks(m, n)
 	k := p.plan.kernels
-	return 2 * int64(p.planes()) * int64(planeStride(first.rows*k.panel(left)*first.cols*k.panel(right)))
+	return 2 * int64(p.planes()) * int64(planeStride(rp*k.panel(left)*cp*k.panel(right)))
 }
 
 // planeStride returns the distance between planes of n residues: an odd number of cache lines keeps
@@ -431,25 +383,27 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 		old.Off = old.At(i0, j0)
 	}
 
-	blocks := p.grid(l.n, r.n)
+	rowPanels, colPanels := p.blocks(l.n, r.n)
+	rowBlocks := (ra.panels + rowPanels - 1) / rowPanels
+	colBlocks := (rb.panels + colPanels - 1) / colPanels
 	workers := make([]*worker, p.cfg.Threads)
 	betaC := p.newBetaC()
 	var failed [][2]int32
-	err := par.For(p.cfg.Ctx, p.cfg.Threads, len(blocks), func(id, task int) {
-		pi, pj, mp, np := blocks[task].pi, blocks[task].pj, blocks[task].rows, blocks[task].cols
-		part := share * float64(mp*np) / float64(ra.panels*rb.panels)
-		if p.cfg.Triangle != 0 && p.outside(i0+pi*mr, i0+(pi+mp)*mr, j0+pj*nr, j0+(pj+np)*nr) {
-			p.progress(part)
+	err := par.For(p.cfg.Ctx, p.cfg.Threads, rowBlocks*colBlocks, func(id, task int) {
+		pi, pj := task%rowBlocks*rowPanels, task/rowBlocks*colPanels
+		if p.cfg.Triangle != 0 && p.outside(i0+pi*mr, i0+(pi+rowPanels)*mr, j0+pj*nr, j0+(pj+colPanels)*nr) {
+			p.progress(share / float64(rowBlocks*colBlocks))
 			return
 		}
 		wk := workers[id]
 		if wk == nil {
-			wk = newWorker(id, p, w, old, c, l, r, [2]int{blocks[0].rows, blocks[0].cols})
+			wk = newWorker(p, w, old, c, l, r, rowPanels, colPanels)
 			wk.fin.errL, wk.fin.errR, wk.fin.errAll = errL, errR, errAll
 			wk.fin.i0, wk.fin.j0 = i0, j0
 			workers[id] = wk
 		}
 		start := time.Now()
+		mp, np := min(rowPanels, ra.panels-pi), min(colPanels, rb.panels-pj)
 		ldc := np * nr
 		stride := planeStride(mp * mr * ldc)
 		if betaC != nil {
@@ -474,7 +428,7 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 		wk.multiplying += multiplied.Sub(start)
 		wk.reconstruct(pi*mr, pj*nr, mp*mr, ldc, stride)
 		wk.rounding += time.Since(multiplied)
-		p.progress(part)
+		p.progress(share / float64(rowBlocks*colBlocks))
 	})
 	p.stats.Products += int64(b.products())
 	var multiplying, rounding time.Duration

@@ -151,7 +151,7 @@ func (r *residues) compute(ctx context.Context, threads int, o *operand, done fu
 		entries := r.panel * 2 * (q1 - q0)
 		s := work[worker]
 		if s == nil {
-			s = newDigitRoom(worker, 2*pairs*(r.panel*2*chunk+r.kernel.NR), 0)
+			s = newDigitRoom(2*pairs*(r.panel*2*chunk+r.kernel.NR), 0)
 			work[worker] = s
 		}
 		o.write(r.kernel, s.digits, pairs, &s.scratch, p*r.panel, r.panel, 2*q0, 2*q1, 2, r.width)

@@ -4,7 +4,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/halfulp/halfulp/internal/bufpool"
 	"github.com/halfulp/halfulp/internal/modgemm"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/rounding"
@@ -22,7 +21,6 @@ const packedBytes = 512 << 10
 
 // A worker holds the scratch memory of one goroutine of multiply.
 type worker struct {
-	id      int
 	fin     finisher
 	c       []int16 // residues of a block, plane by plane
 	scratch *scratch
@@ -40,14 +38,13 @@ type worker struct {
 	multiplying, rounding time.Duration
 }
 
-// newWorker returns worker number id for blocks of so many panels of rows and of columns.
-func newWorker(id int, p *product, w *weights, old, c num.Mat, l, r *operand, panels [2]int) *worker {
+func newWorker(p *product, w *weights, old, c num.Mat, l, r *operand, rowPanels, colPanels int) *worker {
 	k, n := p.plan.kernels, len(p.plan.base.moduli)
 	kern := k.kernel
-	wk := &worker{id: id % workers, fin: finisher{p: p, old: old, c: c, w: w, left: l, right: r, ends: num.New(c.Arr.Format, 2)}}
+	wk := &worker{fin: finisher{p: p, old: old, c: c, w: w, left: l, right: r, ends: num.New(c.Arr.Format, 2)}}
 	wk.fin.mag = make([]uint64, len(w.m)+2)
-	block := panels[0] * k.panel(left) * panels[1] * k.panel(right)
-	wk.c = bufpool.Slice(&own[wk.id].blocks, p.planes()*planeStride(block))[:p.planes()*planeStride(block)]
+	block := rowPanels * k.panel(left) * colPanels * k.panel(right)
+	wk.c = getBuffer[int16](p.planes() * planeStride(block))
 	wk.columns = kern.NR
 	if w.bytes != nil {
 		wk.columns = modgemm.PanelVectors
@@ -59,7 +56,7 @@ func newWorker(id int, p *product, w *weights, old, c num.Mat, l, r *operand, pa
 	}
 	wk.stride = wk.entries | rounding.Group
 	var ok bool
-	if wk.scratch, ok = own[wk.id].scratches.Take(0, math.MaxInt); !ok {
+	if wk.scratch, ok = scratches.Take(0, math.MaxInt); !ok {
 		wk.scratch = new(scratch)
 	}
 	wk.y = grow(&wk.scratch.y, modgemm.ByteColumns(n, wk.chunk))
@@ -72,8 +69,8 @@ func newWorker(id int, p *product, w *weights, old, c num.Mat, l, r *operand, pa
 
 // release returns the memory for reuse by the next product.
 func (wk *worker) release() {
-	bufpool.Return(&own[wk.id].blocks, wk.c)
-	own[wk.id].scratches.Put(wk.scratch, cap(wk.scratch.words), wk.scratch.bytes())
+	putBuffer(wk.c)
+	scratches.Put(wk.scratch, cap(wk.scratch.words), wk.scratch.bytes())
 }
 
 // reconstruct computes entries of C from the residues of the block at (i0, j0) of rows x ldc

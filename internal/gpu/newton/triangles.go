@@ -68,7 +68,6 @@ func asideOf(s *cuda.Stream) (_ *cuda.Stream, err error) {
 }
 
 // across runs pairs: first the pairs whose B is on the device, while it copies the others in parts.
-// The copies of a matrix of order 8192 in 76 bits take 0.9 ms over the link between two H200.
 func across(s *cuda.Stream, list []Across, count cuda.Pointer) error {
 	var near, far []Across
 	var pulled []*mem.Pulled

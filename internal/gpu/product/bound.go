@@ -10,8 +10,8 @@ import (
 // oldsRoom is the number of bits by which a base may be larger so that old entries are added to the
 // residues, if otherwise settle would only have to round them with the results: at n = 4096 kernel
 // settle takes 566 µs of an H100, olds 36 µs and a plane of residues 109 µs. For at most fewEntries
-// the room is fewOldsRoom: at n = 1000 a plane takes some 5 µs of an H200, and a scan, settle and
-// what the host waits for some 150 µs.
+// the room is fewOldsRoom: a plane of residues takes little time there, beside the launches of a
+// scan and of settle, and the host's wait.
 const (
 	oldsRoom    = 16
 	fewOldsRoom = 40

@@ -103,8 +103,8 @@ type forecast struct {
 	needed                 int     // such products before the plan is trusted
 }
 
-// A right forecast saves the time from the end of the scan to the first launch after the plan,
-// 13 µs on an H200; a wrong one costs the residues and the products. mostForeseen is the largest
+// A right forecast saves the time from the end of the scan to the first launch after the plan; a
+// wrong one costs the residues and the products. mostForeseen is the largest
 // cost of a foreseen product in ns. A plan is trusted after firstNeeded products, and after
 // distrust times as many once it was wrong. mostShapes bounds the forecasts that are kept.
 const (

@@ -185,8 +185,8 @@ func fair(work []float64, count, n int) []int {
 	return starts
 }
 
-// convertRate is the number of entries of factors that an H200 converts to residues in a second:
-// for a Cholesky factor of order 8192 it converts two factors of a product in 1.5 to 2.2 ms.
+// convertRate is about the number of entries of factors that an H200 converts to residues in a
+// second, in products for Cholesky factors of order 8192.
 const convertRate = 7e10
 
 // spread is about the number of bits that the integers of a factor have more than its numbers.
