@@ -49,8 +49,11 @@ func (e *BatchError) Unwrap() []error { return e.Errors }
 // Small products on the host are distributed over the threads, one product a thread, planned once
 // for all products of the same shapes and formats, in memory that each thread allocates once. Large
 // products use all threads one after the other. Each thread may use its share of
-// Options.MemoryLimit; products that need more are computed one after the other. On a device, or
-// for Options.Device other than "auto" and "cpu", the products run there one after the other.
+// Options.MemoryLimit; products that need more are computed one after the other. On a GPU,
+// or for Options.Device other than "auto" and "cpu", small products of the same shapes and formats
+// run there in one launch, if β is 0 and α a power of two: operands of the host are copied there and
+// back together. The others run there one after the other, among them products whose rows of op(A)
+// or columns of op(B) have numbers of very different sizes, infinities or NaN.
 //
 // If problems fail, the others are computed, and the error is a *[BatchError]. If the context is
 // cancelled, the error wraps the error of the context. Options.Stats receives the sums over all
@@ -142,7 +145,16 @@ func (g *gemmBatch) run() error {
 	g.settings.Progress = nil
 	var alone, rest []int // problems for one thread each, and for all threads
 	host := !g.settings.Device.IsPlace()
+	done := make([]bool, len(g.c)) // by a device, together
+	if (away || !host) && len(apart) == 0 {
+		if err := g.together(done); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
 	for i := range g.c {
+		if done[i] {
+			continue
+		}
 		p := g.problem(i)
 		if apart[i] != nil {
 			g.over(&residue.Stats{}, i, apart[i], 1)
@@ -175,6 +187,92 @@ func (g *gemmBatch) run() error {
 		err = g.errors(name)
 	}
 	return g.opt.report(stats(g.stats, g.settings.Threads), err)
+}
+
+// A batchShape is what the problems of a launch have in common.
+type batchShape struct {
+	at      place.Place
+	a, b, c batchOperand
+}
+
+// A batchOperand is the shape, the format and the strides of a matrix. Matrices of the host are
+// copied, and only the order of their numbers counts: RS = 1 if their columns are contiguous.
+type batchOperand struct {
+	num.Format
+	rows, cols, rs, cs int
+}
+
+func batchOperandOf(m *num.Mat) batchOperand {
+	o := batchOperand{m.Arr.Format, m.Rows, m.Cols, m.RS, m.CS}
+	if m.OnHost() {
+		o.rs, o.cs = 1, 0
+		if m.RS != 1 && m.CS == 1 {
+			o.rs, o.cs = 0, 1
+		}
+	}
+	return o
+}
+
+// launchLeast is the fewest products of one shape that a device computes together.
+const launchLeast = 8
+
+// together lets devices compute products of the same shapes and formats together, as far as they
+// can, and marks those that are done.
+func (g *gemmBatch) together(done []bool) error {
+	s := &g.settings
+	if g.beta.Class != num.Zero || s.Check || s.Method != product.Auto || len(g.c) < launchLeast || g.entangled() {
+		return nil
+	}
+	var asked place.Place // for matrices of the host
+	if s.Device.IsPlace() {
+		asked, _ = s.Device.Open() // the products return its error
+	}
+	list := make(map[batchShape][]int)
+	var shape batchShape
+	var same []int // the products of that shape
+	for i := range g.c {
+		p := g.problem(i)
+		of := batchShape{place.Of(p.C.Arr), batchOperandOf(&p.A), batchOperandOf(&p.B), batchOperandOf(&p.C)}
+		switch {
+		case p.C.OnHost():
+			of.at = asked
+		case p.C.Arr.Away == p.A.Arr.Away || p.C.Arr.Away == p.B.Arr.Away:
+			of.at = nil // they may overlap
+		}
+		if of.at == nil {
+			continue
+		}
+		if of != shape {
+			list[shape] = same
+			shape, same = of, list[of]
+		}
+		same = append(same, i)
+	}
+	list[shape] = same
+	for shape, same := range list {
+		batcher, ok := place.Part[place.Batcher](shape.at)
+		if !ok || len(same) < launchLeast {
+			continue
+		}
+		b := &place.Batch{Alpha: g.alpha}
+		for _, i := range same {
+			p := g.problem(i)
+			b.A, b.B, b.C = append(b.A, p.A), append(b.B, p.B), append(b.C, p.C)
+		}
+		left, st, err := batcher.GemmBatch(s.Config(), b)
+		if err != nil {
+			return err
+		}
+		for k, i := range same {
+			if len(left) > 0 && left[0] == k {
+				left = left[1:]
+			} else {
+				done[i] = true
+			}
+		}
+		g.over(&st, 0, nil, st.Blocks)
+	}
+	return nil
 }
 
 // over ends problems, of which problem i has failed if err is not nil.

@@ -16,10 +16,11 @@ import (
 // TestEmulated runs kernels themselves, compiled for the host, with the tests of their references.
 // With HALFULP_EMULATE=all all tests do so.
 func TestEmulated(t *testing.T) {
-	t.Setenv(gputest.Emulate, "rows/structured rows/triangular exact/finish")
+	t.Setenv(gputest.Emulate, "rows/structured rows/triangular exact/finish rows/batch")
 	t.Run("structured", TestStructured)
 	t.Run("check", TestCheck)
 	t.Run("systems", TestSystems)
+	t.Run("batches", TestGemmBatch)
 }
 
 // TestSystems compares solutions of triangular systems on a GPU with the CPU's: of numbers of like

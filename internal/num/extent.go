@@ -10,14 +10,24 @@ type Extent struct {
 }
 
 // Extents appends the memory of m to z, with the gaps between its numbers. It appends nothing for a
-// matrix without entries or outside the host.
+// matrix without entries, or outside the host if its storage has no method Range.
 func (m Mat) Extents(z []Extent, owner int) []Extent {
-	if m.Rows == 0 || m.Cols == 0 || !m.OnHost() {
+	if m.Rows == 0 || m.Cols == 0 {
 		return z
 	}
 	first, last := m.Off, m.Off
 	for _, d := range [...]int{(m.Rows - 1) * m.RS, (m.Cols - 1) * m.CS} {
 		first, last = first+min(d, 0), last+max(d, 0)
+	}
+	if !m.OnHost() {
+		s, ok := m.Arr.Away.(interface {
+			Range(first, last int) (from, to uintptr)
+		})
+		if ok {
+			from, to := s.Range(first, last)
+			z = append(z, Extent{from, to, owner})
+		}
+		return z
 	}
 	switch a := m.Arr; a.Kind {
 	case F32:

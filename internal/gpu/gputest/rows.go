@@ -17,6 +17,7 @@ func RowReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	t.Helper()
 	structuredReference(drv)
 	triangularReference(drv)
+	batchReference(drv)
 	drv.Kernel("scanRows", refScanRows)
 	drv.Kernel("integersOfRows", refIntegers)
 	drv.Kernel("settle", refSettle)

@@ -224,3 +224,11 @@ func (a *Array) Planes() int { return len(planeBytes(a.Format)) }
 
 // Plane returns the address of plane i of the numbers, as kernels/common/common.cuh describes them.
 func (a *Array) Plane(i int) cuda.Pointer { return a.memory.At(a.offset[i]) }
+
+// Address returns the address of number i in a plane.
+func (a *Array) Address(plane, i int) cuda.Pointer { return a.at(plane, i) }
+
+// Range returns the addresses of number first and of the end of number last, for num.Mat.Extents.
+func (a *Array) Range(first, last int) (from, to uintptr) {
+	return uintptr(a.at(0, first)), uintptr(a.at(0, last)) + uintptr(planeBytes(a.Format)[0])
+}
