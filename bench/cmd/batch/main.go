@@ -1,6 +1,7 @@
 // Batch measures many small matrix products and systems beside Arb: halfulp's routines one by one
 // and for the whole batch, arb_mat_mul and arb_mat_approx_solve, each method in turn. With -ways it
-// also forces the ways of package linsolve for small systems, whose thresholds it measures.
+// also forces the ways of package linsolve for small systems, whose thresholds it measures. With
+// -device it also measures batches on a GPU, of matrices of the host and of matrices that live there.
 package main
 
 import (
@@ -19,6 +20,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/bench/internal/machine"
 	"github.com/halfulp/halfulp/bench/internal/record"
+	_ "github.com/halfulp/halfulp/cuda"
 	"github.com/halfulp/halfulp/gallery"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/linsolve"
@@ -108,6 +110,45 @@ func (p *problem) halfulp() []method {
 	}
 }
 
+// onDevice returns the methods that compute on a device, and a function that frees the matrices
+// there.
+func (p *problem) onDevice(device halfulp.Device) (methods []method, free func(), err error) {
+	var a, next, c, there []*halfulp.Matrix
+	free = func() {
+		for _, m := range there {
+			m.Free()
+		}
+	}
+	for _, m := range p.a {
+		d, err := m.On(device)
+		if err != nil {
+			return nil, free, err
+		}
+		there = append(there, d)
+		z, err := halfulp.NewMatrixOn(device, p.f, p.n, p.n)
+		if err != nil {
+			return nil, free, err
+		}
+		there = append(there, z)
+		a, c = append(a, d), append(c, z)
+	}
+	host := make([]*halfulp.Matrix, len(p.a))
+	factors := make([]*halfulp.Matrix, len(p.a))
+	for i := range a {
+		next = append(next, a[(i+1)%len(a)])
+		host[i] = halfulp.NewMatrix(p.f, p.n, p.n)
+		factors[i] = p.a[(i+1)%len(p.a)]
+	}
+	return []method{
+		{"products", "GemmBatch on the device", func(threads int) error {
+			return halfulp.GemmBatch(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), p.a, factors, halfulp.Float(0), host, &halfulp.Options{Threads: threads, Device: device})
+		}},
+		{"products", "GemmBatch, resident", func(threads int) error {
+			return halfulp.GemmBatch(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, next, halfulp.Float(0), c, &halfulp.Options{Threads: threads})
+		}},
+	}, free, nil
+}
+
 // smallWays are the ways of package linsolve that are the fastest for some small systems.
 var smallWays = []string{call.ByResiduals, call.ByMinors, call.ByTriangles}
 
@@ -136,15 +177,16 @@ func main() {
 	repeat := flag.Int("repeat", 5, "timings of a method")
 	only := flag.String("only", "", "methods whose names contain one of these, separated by commas")
 	ways := flag.Bool("ways", false, "also force ways for small systems")
+	device := flag.String("device", "", "also this GPU, such as cuda:0")
 	path := flag.String("json", "", "file for the figures")
 	flag.Parse()
-	if err := run(*orders, *bits, *threads, *only, int(*work), *columns, *repeat, *ways, *path); err != nil {
+	if err := run(*orders, *bits, *threads, *only, int(*work), *columns, *repeat, *ways, halfulp.Device(*device), *path); err != nil {
 		fmt.Fprintln(os.Stderr, "batch:", err)
 		os.Exit(1)
 	}
 }
 
-func run(orders, precisions, threads, only string, count, columns, repeat int, ways bool, path string) error {
+func run(orders, precisions, threads, only string, count, columns, repeat int, ways bool, device halfulp.Device, path string) error {
 	r := results{
 		Command: "go run ./cmd/batch " + strings.Join(os.Args[1:], " "), Date: time.Now().UTC().Truncate(time.Second),
 		Go: runtime.Version(), Machine: machine.Describe(), Unit: "microseconds a problem, wall time, median", Libraries: versions(),
@@ -169,6 +211,19 @@ func run(orders, precisions, threads, only string, count, columns, repeat int, w
 			p := newProblem(n, uint(bits), many, columns)
 			peers, free := p.arb()
 			methods := append(p.halfulp(), peers...)
+			if device != "" {
+				there, freeThere, err := p.onDevice(device)
+				if err != nil {
+					freeThere()
+					return err
+				}
+				freePeers := free
+				free = func() {
+					freeThere()
+					freePeers()
+				}
+				methods = append(methods, there...)
+			}
 			if ways {
 				methods = append(methods, p.byWays()...)
 			}
