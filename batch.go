@@ -1,11 +1,11 @@
 package halfulp
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
 	"slices"
+	"sort"
 	"sync"
 
 	"github.com/halfulp/halfulp/internal/num"
@@ -51,9 +51,9 @@ func (e *BatchError) Unwrap() []error { return e.Errors }
 // products use all threads one after the other. Each thread may use its share of
 // Options.MemoryLimit; products that need more are computed one after the other. On a GPU,
 // or for Options.Device other than "auto" and "cpu", small products of the same shapes and formats
-// run there in one launch, if β is 0 and α a power of two: operands of the host are copied there and
-// back together. The others run there one after the other, among them products whose rows of op(A)
-// or columns of op(B) have numbers of very different sizes, infinities or NaN.
+// run there in one launch, if β is 0 and α is a power of two. Operands of the host are copied there
+// and back together. The other products run there one after the other, also products with
+// infinities, NaN, or numbers of very different sizes in a row of op(A) or a column of op(B).
 //
 // If problems fail, the others are computed, and the error is a *[BatchError]. If the context is
 // cancelled, the error wraps the error of the context. Options.Stats receives the sums over all
@@ -227,9 +227,13 @@ func (g *gemmBatch) together(done []bool) error {
 	if s.Device.IsPlace() {
 		asked, _ = s.Device.Open() // the products return its error
 	}
-	list := make(map[batchShape][]int)
-	var shape batchShape
-	var same []int // the products of that shape
+	type products struct {
+		place.Batch
+		indices []int
+	}
+	list := make(map[batchShape]*products)
+	var shape batchShape // of the product before
+	var same *products   // with that shape
 	for i := range g.c {
 		p := g.problem(i)
 		of := batchShape{place.Of(p.C.Arr), batchOperandOf(&p.A), batchOperandOf(&p.B), batchOperandOf(&p.C)}
@@ -242,28 +246,26 @@ func (g *gemmBatch) together(done []bool) error {
 		if of.at == nil {
 			continue
 		}
-		if of != shape {
-			list[shape] = same
+		if same == nil || of != shape {
 			shape, same = of, list[of]
+			if same == nil {
+				same = &products{Batch: place.Batch{Alpha: g.alpha}}
+				list[of] = same
+			}
 		}
-		same = append(same, i)
+		same.A, same.B, same.C = append(same.A, p.A), append(same.B, p.B), append(same.C, p.C)
+		same.indices = append(same.indices, i)
 	}
-	list[shape] = same
 	for shape, same := range list {
 		batcher, ok := place.Part[place.Batcher](shape.at)
-		if !ok || len(same) < launchLeast {
+		if !ok || len(same.indices) < launchLeast {
 			continue
 		}
-		b := &place.Batch{Alpha: g.alpha}
-		for _, i := range same {
-			p := g.problem(i)
-			b.A, b.B, b.C = append(b.A, p.A), append(b.B, p.B), append(b.C, p.C)
-		}
-		left, st, err := batcher.GemmBatch(s.Config(), b)
+		left, st, err := batcher.GemmBatch(s.Config(), &same.Batch)
 		if err != nil {
 			return err
 		}
-		for k, i := range same {
+		for k, i := range same.indices {
 			if len(left) > 0 && left[0] == k {
 				left = left[1:]
 			} else {
@@ -356,7 +358,7 @@ func (g *gemmBatch) entangled() bool {
 	for i := range g.c {
 		results = g.c[i].mat().Extents(results, i)
 	}
-	slices.SortFunc(results, func(x, y num.Extent) int { return cmp.Compare(x.First, y.First) })
+	results = num.SortExtents(results)
 	var last num.Extent // the one that ends last
 	for _, r := range results {
 		if r.First < last.End && r.Owner != last.Owner {
@@ -366,17 +368,22 @@ func (g *gemmBatch) entangled() bool {
 			last = r
 		}
 	}
+	// before reports whether result k ends before an address. Results do not overlap.
+	before := func(k int, first uintptr) bool { return results[k].End <= first }
+	var places [8]int // where the operands of the last problem lie among the results
 	for i := range g.c {
-		p := g.problem(i)
-		operands = p.B.Extents(p.A.Extents(operands[:0], i), i)
-		for _, o := range operands {
-			// The first result that ends behind the beginning of o: results do not overlap.
-			k, _ := slices.BinarySearchFunc(results, o.First, func(r num.Extent, first uintptr) int {
-				if r.End <= first {
-					return -1
-				}
-				return 1
-			})
+		operands = g.b[i].mat().Extents(g.a[i].mat().Extents(operands[:0], i), i)
+		for j, o := range operands {
+			// The first result that ends behind the beginning of o: often the same as for the last
+			// problem, or the next one.
+			k := places[j]
+			if k < len(results) && before(k, o.First) {
+				k++
+			}
+			if k > 0 && !before(k-1, o.First) || k < len(results) && before(k, o.First) {
+				k = sort.Search(len(results), func(k int) bool { return !before(k, o.First) })
+			}
+			places[j] = k
 			for ; k < len(results) && results[k].First < o.End; k++ {
 				if results[k].Owner != i {
 					return true

@@ -19,7 +19,7 @@ func TestGemmBatch(t *testing.T) {
 		seed := testseed.Of(t)
 		r := rand.New(rand.NewPCG(seed, 0))
 		launched := 0
-		for trial := range testlength.Of(16, 40, 1000) {
+		for trial := range testlength.Of(10, 20, 1000) {
 			what, together := compareBatch(r, most)
 			if what != "" {
 				t.Fatalf("seed %d, trial %d: %s", seed, trial, what)

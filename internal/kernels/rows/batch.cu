@@ -4,10 +4,10 @@
 // The numbers of a row of A, or of a column of B, become integers in units of 2^(P - 28 K), where
 // 2^P is 8 times the power of two above the largest of them: K signed digits of 28 bits, each of
 // magnitude 2^27 at most. A problem with a number that has bits below that unit is left, and so is
-// a problem with infinities or NaN. Products of digits are below 2^54 in magnitude, so that a sum
-// of 500 of them and the rest of a carry fits 64 bits. A sum of n products of numbers is below
-// 2^(28 * 2 K - 2 + log2 n) units of the last column, of which column 0 takes those above 2^(28 (2 K
-// - 2)): 2^(54 + log2 n), for n up to 256.
+// a problem with infinities or NaN. Products of digits are at most 2^54 in magnitude, so that a sum
+// of 500 of them and the rest of a carry fits 64 bits. Vectors are below 2^(28 K - 1) units, since
+// four terms below 2^(28 K - 3) are. So a sum of 256 products is below 2^(56 K + 6) units of the
+// last column, and column 0, of 2^(56 K - 56) such units, stays below 2^62.
 #include "../common/scaling.cuh"
 #include "direct.cuh"
 
@@ -206,7 +206,8 @@ template <int K> static __device__ __forceinline__ void batch(const batchProduct
 		for (int side = 0; side < 2; side++) {
 			const batchOperand &o = p.factor[side];
 			int slots = tile.problems << p.log[side];
-			bool down = (o.rs < 0 ? -o.rs : o.rs) <= (o.cs < 0 ? -o.cs : o.cs); // as the numbers lie in memory
+			// In the order of the numbers in memory.
+			bool down = (o.rs < 0 ? -o.rs : o.rs) <= (o.cs < 0 ? -o.cs : o.cs);
 			for (int i = threadIdx.x; i < slots * here; i += BATCH_THREADS) {
 				int slot = down ? i & slots - 1 : i / here, h = down ? i / slots : i % here, place;
 				numbers a;
