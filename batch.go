@@ -1,6 +1,7 @@
 package halfulp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -63,11 +64,15 @@ func GemmBatch(tA, tB Transpose, alpha Scalar, a, b []*Matrix, beta Scalar, c []
 		panic(errShape)
 	}
 	g := gemmBatch{tA: tA, tB: tB, alpha: alpha.value(), beta: beta.value(), a: a, b: b, c: c, opt: opt}
-	for i := range c {
-		p := g.problem(i)
-		if p.C.Rows != p.A.Rows || p.C.Cols != p.B.Cols || p.A.Cols != p.B.Rows {
-			panic(errShape)
-		}
+	var err error
+	if g.settings, err = opt.settings(); err != nil {
+		g.settings.Threads = 1
+	}
+	if !g.survey() {
+		panic(errShape)
+	}
+	if err != nil {
+		return fmt.Errorf("GemmBatch: %w", err)
 	}
 	defer runtime.KeepAlive(a) // keeps prepared data
 	defer runtime.KeepAlive(b)
@@ -86,6 +91,59 @@ type gemmBatch struct {
 	failed      []failedProblem
 	done        int // problems that are done
 	progress    func(done float64)
+
+	away, apart bool         // whether operands live on devices, and on different ones or are freed
+	results     []num.Extent // of the problems, sorted
+	operands    []num.Extent // in the order of the problems
+}
+
+// parts calls f for parts of the problems, lo <= i < hi, on several threads.
+func (g *gemmBatch) parts(f func(part, lo, hi int)) {
+	n, size := g.partition()
+	// never cancelled
+	_ = par.For(context.Background(), g.settings.Threads, n, func(_, k int) { f(k, k*size, min((k+1)*size, len(g.c))) })
+}
+
+// partition returns the number of parts, and the problems of each but the last.
+func (g *gemmBatch) partition() (parts, size int) {
+	size = max(256, (len(g.c)+g.settings.Threads-1)/g.settings.Threads)
+	return (len(g.c) + size - 1) / size, size
+}
+
+// survey finds where the operands are, which is not in the caches, and reports whether the shapes
+// fit.
+func (g *gemmBatch) survey() bool {
+	type found struct {
+		misfit, away, apart bool
+		results, operands   []num.Extent
+	}
+	n, _ := g.partition()
+	list := make([]found, n)
+	g.parts(func(part, lo, hi int) {
+		var z found
+		for i := lo; i < hi; i++ {
+			p := g.problem(i)
+			z.misfit = z.misfit || p.C.Rows != p.A.Rows || p.C.Cols != p.B.Cols || p.A.Cols != p.B.Rows
+			at := p.C.Arr.Away
+			for _, m := range [...]*num.Mat{&p.A, &p.B, &p.C} {
+				s := m.Arr.Away
+				z.away = z.away || s != nil
+				z.apart = z.apart || (s != nil) != (at != nil) || s != nil && (s.Freed() || place.Of(m.Arr) != place.Of(p.C.Arr))
+			}
+			z.results = p.C.Extents(z.results, i)
+			z.operands = p.B.Extents(p.A.Extents(z.operands, i), i)
+		}
+		list[part] = z
+	})
+	for _, z := range list {
+		if z.misfit {
+			return false
+		}
+		g.away, g.apart = g.away || z.away, g.apart || z.apart
+		g.results, g.operands = append(g.results, z.results...), append(g.operands, z.operands...)
+	}
+	g.results = num.SortExtents(g.results)
+	return true
 }
 
 // problem returns problem i.
@@ -118,24 +176,14 @@ func (g *gemmBatch) alone(p *place.Gemm) bool {
 
 func (g *gemmBatch) run() error {
 	const name = "GemmBatch"
-	away := false // whether something lives on a device
-	for i := range g.c {
-		for _, m := range [...]*Matrix{g.a[i], g.b[i], g.c[i]} {
-			away = away || m.mat().Arr.Away != nil
-		}
-	}
 	apart := make(map[int]error) // for problems whose operands live on different devices
-	if away {
+	if g.apart {
 		for i := range g.c {
 			p := g.problem(i)
 			if _, err := whereabouts("gemm", p.A.Arr, p.B.Arr, p.C.Arr); err != nil {
 				apart[i] = err
 			}
 		}
-	}
-	var err error
-	if g.settings, err = g.opt.settings(); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
 	}
 	ctx := g.settings.Ctx
 	if err := ctx.Err(); err != nil {
@@ -146,7 +194,7 @@ func (g *gemmBatch) run() error {
 	var alone, rest []int // problems for one thread each, and for all threads
 	host := !g.settings.Device.IsPlace()
 	done := make([]bool, len(g.c)) // by a device, together
-	if (away || !host) && len(apart) == 0 {
+	if (g.away || !host) && len(apart) == 0 {
 		if err := g.together(done); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -181,7 +229,8 @@ func (g *gemmBatch) run() error {
 		st, err := g.settings.Gemm(&p)
 		g.over(&st, i, err, 1)
 	}
-	if err = ctx.Err(); err != nil {
+	err := ctx.Err()
+	if err != nil {
 		err = fmt.Errorf("%s: %w", name, err)
 	} else {
 		err = g.errors(name)
@@ -200,6 +249,12 @@ type batchShape struct {
 type batchOperand struct {
 	num.Format
 	rows, cols, rs, cs int
+}
+
+// products are problems of one shape.
+type products struct {
+	place.Batch
+	indices []int
 }
 
 func batchOperandOf(m *num.Mat) batchOperand {
@@ -227,14 +282,51 @@ func (g *gemmBatch) together(done []bool) error {
 	if s.Device.IsPlace() {
 		asked, _ = s.Device.Open() // the products return its error
 	}
-	type products struct {
-		place.Batch
-		indices []int
+	n, _ := g.partition()
+	lists := make([]map[batchShape]*products, n)
+	g.parts(func(part, lo, hi int) {
+		lists[part] = g.shapes(asked, lo, hi)
+	})
+	list := make(map[batchShape]*products)
+	for _, part := range lists {
+		for shape, more := range part {
+			same := list[shape]
+			if same == nil {
+				list[shape] = more
+				continue
+			}
+			same.A, same.B, same.C = append(same.A, more.A...), append(same.B, more.B...), append(same.C, more.C...)
+			same.indices = append(same.indices, more.indices...)
+		}
 	}
+	for shape, same := range list {
+		batcher, ok := place.Part[place.Batcher](shape.at)
+		if !ok || len(same.indices) < launchLeast {
+			continue
+		}
+		left, st, err := batcher.GemmBatch(s.Config(), &same.Batch)
+		if err != nil {
+			return err
+		}
+		for k, i := range same.indices {
+			if len(left) > 0 && left[0] == k {
+				left = left[1:]
+			} else {
+				done[i] = true
+			}
+		}
+		g.over(&st, 0, nil, st.Blocks)
+	}
+	return nil
+}
+
+// shapes returns problems lo <= i < hi by their shapes, without those that devices cannot compute
+// together. asked is the device for matrices of the host.
+func (g *gemmBatch) shapes(asked place.Place, lo, hi int) map[batchShape]*products {
 	list := make(map[batchShape]*products)
 	var shape batchShape // of the product before
 	var same *products   // with that shape
-	for i := range g.c {
+	for i := lo; i < hi; i++ {
 		p := g.problem(i)
 		of := batchShape{place.Of(p.C.Arr), batchOperandOf(&p.A), batchOperandOf(&p.B), batchOperandOf(&p.C)}
 		switch {
@@ -256,25 +348,7 @@ func (g *gemmBatch) together(done []bool) error {
 		same.A, same.B, same.C = append(same.A, p.A), append(same.B, p.B), append(same.C, p.C)
 		same.indices = append(same.indices, i)
 	}
-	for shape, same := range list {
-		batcher, ok := place.Part[place.Batcher](shape.at)
-		if !ok || len(same.indices) < launchLeast {
-			continue
-		}
-		left, st, err := batcher.GemmBatch(s.Config(), &same.Batch)
-		if err != nil {
-			return err
-		}
-		for k, i := range same.indices {
-			if len(left) > 0 && left[0] == k {
-				left = left[1:]
-			} else {
-				done[i] = true
-			}
-		}
-		g.over(&st, 0, nil, st.Blocks)
-	}
-	return nil
+	return list
 }
 
 // over ends problems, of which problem i has failed if err is not nil.
@@ -354,11 +428,7 @@ func (g *gemmBatch) sideBySide(list []int, threads int) (again []int) {
 // entangled reports whether a result may share storage with an operand or a result of another
 // problem.
 func (g *gemmBatch) entangled() bool {
-	var results, operands []num.Extent
-	for i := range g.c {
-		results = g.c[i].mat().Extents(results, i)
-	}
-	results = num.SortExtents(results)
+	results := g.results
 	var last num.Extent // the one that ends last
 	for _, r := range results {
 		if r.First < last.End && r.Owner != last.Owner {
@@ -368,26 +438,28 @@ func (g *gemmBatch) entangled() bool {
 			last = r
 		}
 	}
+	operands := g.operands
 	// before reports whether result k ends before an address. Results do not overlap.
 	before := func(k int, first uintptr) bool { return results[k].End <= first }
 	var places [8]int // where the operands of the last problem lie among the results
-	for i := range g.c {
-		operands = g.b[i].mat().Extents(g.a[i].mat().Extents(operands[:0], i), i)
-		for j, o := range operands {
-			// The first result that ends behind the beginning of o: often the same as for the last
-			// problem, or the next one.
-			k := places[j]
-			if k < len(results) && before(k, o.First) {
-				k++
-			}
-			if k > 0 && !before(k-1, o.First) || k < len(results) && before(k, o.First) {
-				k = sort.Search(len(results), func(k int) bool { return !before(k, o.First) })
-			}
-			places[j] = k
-			for ; k < len(results) && results[k].First < o.End; k++ {
-				if results[k].Owner != i {
-					return true
-				}
+	for i, j := -1, 0; len(operands) > 0; operands = operands[1:] {
+		o := &operands[0]
+		if j++; o.Owner != i {
+			i, j = o.Owner, 0
+		}
+		// The first result that ends behind the beginning of o: often the same as for the last
+		// problem, or the next one.
+		k := places[j]
+		if k < len(results) && before(k, o.First) {
+			k++
+		}
+		if k > 0 && !before(k-1, o.First) || k < len(results) && before(k, o.First) {
+			k = sort.Search(len(results), func(k int) bool { return !before(k, o.First) })
+		}
+		places[j] = k
+		for ; k < len(results) && results[k].First < o.End; k++ {
+			if results[k].Owner != i {
+				return true
 			}
 		}
 	}

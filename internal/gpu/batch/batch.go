@@ -3,6 +3,7 @@
 package batch
 
 import (
+	"context"
 	"errors"
 	"unsafe"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/launch"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/residue"
 )
@@ -214,22 +216,24 @@ func copyBack(to, from num.Mat) {
 }
 
 // Device computes products of matrices in the memory of the device of s, whose views view returns.
-func (p *Products) Device(s *cuda.Stream, view func(m num.Mat) mem.Matrix) (left []int, st residue.Stats, err error) {
+func (p *Products) Device(s *cuda.Stream, threads int, view func(m num.Mat) mem.Matrix) (left []int, st residue.Stats, err error) {
 	count := len(p.C)
-	table := make([]cuda.Pointer, 0, 12*count)
+	table := make([]cuda.Pointer, 12*count)
 	var operands [3]abi.BatchOperand
 	for o, list := range [...][]num.Mat{p.A, p.B, p.C} {
-		for _, h := range list {
-			m := view(h)
-			if o == 2 {
-				m.Changed()
+		const part = 256
+		// never cancelled
+		_ = par.For(context.Background(), threads, (count+part-1)/part, func(_, k int) {
+			for i := k * part; i < min((k+1)*part, count); i++ {
+				m := view(list[i])
+				if o == 2 {
+					m.Changed()
+				}
+				for t := range m.Arr.Planes() {
+					table[4*(o*count+i)+t] = m.Arr.Address(t, m.Off)
+				}
 			}
-			var at [4]cuda.Pointer
-			for t := range m.Arr.Planes() {
-				at[t] = m.Arr.Address(t, m.Off)
-			}
-			table = append(table, at[:]...)
-		}
+		})
 		m := list[0]
 		f := m.Arr.Format
 		operands[o] = abi.BatchOperand{A: abi.Numbers{Kind: int32(f.Kind), Limbs: int32(f.Limbs())}, RS: int64(m.RS), CS: int64(m.CS)}
