@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -182,7 +183,10 @@ func Download[T Number](s *Stream, dst []T, src Pointer) error {
 	return s.download(bytesOf(dst), src)
 }
 
-func bytesOf[T Number](x []T) []byte {
+func bytesOf[T Number](x []T) []byte { return Bytes(x) }
+
+// Bytes returns the memory of x, for [UploadParts].
+func Bytes[T any](x []T) []byte {
 	var one T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(one)))
 }
@@ -196,33 +200,55 @@ type passing struct {
 	to  []byte
 }
 
-func (s *Stream) upload(dst Pointer, src []byte) (err error) {
+// UploadParts copies the parts to the device, one behind the other, as [Upload] does.
+func UploadParts(s *Stream, dst Pointer, parts [][]byte) error {
+	ends, size := make([]int, len(parts)), 0
+	for i, p := range parts {
+		size += len(p)
+		ends[i] = size
+	}
+	return s.fill(dst, size, func(to []byte, at int) {
+		i, _ := slices.BinarySearch(ends, at+1) // the part that byte at belongs to
+		for len(to) > 0 {
+			n := copy(to, parts[i][len(parts[i])-(ends[i]-at):])
+			to, at = to[n:], at+n
+			i++
+		}
+	})
+}
+
+func (s *Stream) upload(dst Pointer, src []byte) error {
+	return s.fill(dst, len(src), func(to []byte, at int) { copy(to, src[at:]) })
+}
+
+// fill copies size bytes to the device. write stores those from byte at on in a buffer.
+func (s *Stream) fill(dst Pointer, size int, write func(to []byte, at int)) (err error) {
 	d := s.dev
-	share := d.share(len(src))
+	share := d.share(size)
+	at := 0
 	var list []passing // being copied to their buffers by goroutines
 	defer func() {
 		for _, x := range list {
 			x.b.host.Wait()
 		}
 	}()
-	for len(src) > 0 || len(list) > 0 {
+	for at < size || len(list) > 0 {
 		if err := d.check(); err != nil {
 			return err
 		}
-		if len(src) > 0 && len(list) < d.copiers() {
-			b, err := d.nextStage(min(len(src), share))
+		if at < size && len(list) < d.copiers() {
+			b, err := d.nextStage(min(size-at, share))
 			if err != nil {
 				return d.failed(err)
 			}
-			n := min(len(src), b.size, share)
-			from := src[:n]
-			if n == len(src) && len(list) == 0 { // nothing else to do meanwhile
-				copy(b.bytes(n), from)
+			n, from := min(size-at, b.size, share), at
+			if n == size-at && len(list) == 0 { // nothing else to do meanwhile
+				write(b.bytes(n), from)
 			} else {
-				b.host.Go(func() { copy(b.bytes(n), from) })
+				b.host.Go(func() { write(b.bytes(n), from) })
 			}
 			list = append(list, passing{b: b, n: n, dst: dst})
-			dst, src = dst+Pointer(n), src[n:]
+			dst, at = dst+Pointer(n), at+n
 			continue
 		}
 		x := list[0]
