@@ -38,8 +38,9 @@ struct smallBatch {
 
 // What is known about a system.
 struct smallPlan {
-	double start, q, first; // bound of the first error; what a step, and the first, leaves of an error
-	int delta, begin;       // bits of a step, and of the first
+	double start;     // bounds the first error
+	double q, first;  // what a step, and the first, leaves of an error
+	int delta, begin; // bits of a step, and of the first
 	int words;
 	int least, most; // lengths of the first digits
 };
@@ -120,6 +121,7 @@ static __device__ double largest(double *room, int n, double x)
 		room[t] = x;
 	__syncthreads();
 	double most = 0;
+#pragma unroll 1
 	for (int i = 0; i < n; i++)
 		most = room[i] > most || room[i] != room[i] ? room[i] : most;
 	return most;
@@ -135,6 +137,7 @@ static __device__ bool rowsOf(const smallBatch &p, const smallSystem &s, const s
 	if (t < s.n) {
 		numbers a = smallNumbers(s.a, p.a), b = smallNumbers(s.b, p.b);
 		i64 top = -(1ll << 40), low = 1ll << 40;
+#pragma unroll 1
 		for (int j = 0; j < s.n; j++) {
 			bool neg;
 			int e;
@@ -151,9 +154,11 @@ static __device__ bool rowsOf(const smallBatch &p, const smallSystem &s, const s
 	}
 	__syncthreads();
 	// A thread looks at columns of B.
+#pragma unroll 1
 	for (int j = t; j < s.k; j += blockDim.x) {
 		numbers b = smallNumbers(s.b, p.b);
 		i64 top = -(1ll << 40), low = 1ll << 40;
+#pragma unroll 1
 		for (int i = 0; i < s.n; i++) {
 			bool neg;
 			int e;
@@ -180,9 +185,11 @@ static __device__ bool invert(const smallRoom &m, int n, int side)
 {
 	int t = threadIdx.x, ld = m.ld, j = t & (side - 1);
 	double *x = m.inverse;
+#pragma unroll 1
 	for (int k = 0; k < n; k++) {
 		double best = -1;
 		int at = k;
+#pragma unroll 1
 		for (int i = k + t % 32; i < n; i += 32) {
 			double v = fabs(x[i * ld + k]);
 			if (v > best) {
@@ -190,6 +197,7 @@ static __device__ bool invert(const smallRoom &m, int n, int side)
 				at = i;
 			}
 		}
+#pragma unroll 1
 		for (int d = 16; d > 0; d /= 2) {
 			double other = __shfl_xor_sync(~0u, best, d);
 			int there = __shfl_xor_sync(~0u, at, d);
@@ -220,6 +228,7 @@ static __device__ bool invert(const smallRoom &m, int n, int side)
 		__syncthreads();
 		if (j < n) {
 			double v = m.row[j];
+#pragma unroll 4
 			for (int i = t / side; i < n; i += blockDim.x / side)
 				if (i != k)
 					x[i * ld + j] = __fma_rn(-m.col[i], v, j == k ? 0 : x[i * ld + j]);
@@ -227,6 +236,7 @@ static __device__ bool invert(const smallRoom &m, int n, int side)
 		__syncthreads();
 	}
 	if (t < n)
+#pragma unroll 1
 		for (int k = n - 1; k >= 0; k--) {
 			int at = m.pivots[k];
 			double v = x[t * ld + k];
@@ -242,6 +252,7 @@ static __device__ bool seed(const smallBatch &p, const smallSystem &s, const sma
 {
 	int t = threadIdx.x, n = s.n, ld = m.ld;
 	numbers a = smallNumbers(s.a, p.a);
+#pragma unroll 1
 	for (int e = t; e < n * n; e += blockDim.x) {
 		int i = e % n, j = e / n, exp;
 		bool neg;
@@ -259,6 +270,7 @@ static __device__ bool seed(const smallBatch &p, const smallSystem &s, const sma
 		return false;
 	double normR = 0, normF = 0;
 	if (t < n)
+#pragma unroll 1
 		for (int j = 0; j < n; j++) {
 			normR += fabs(m.inverse[t * ld + j]);
 			normF += fabs(m.f[t * ld + j]);
@@ -270,6 +282,7 @@ static __device__ bool seed(const smallBatch &p, const smallSystem &s, const sma
 	double part[4] = {0, 0, 0, 0};
 	if (t < tiles * tiles) {
 		double sum[4][4] = {};
+#pragma unroll 1
 		for (int h = 0; h < n; h++) {
 			double x[4], y[4];
 			for (int k = 0; k < 4; k++) {
@@ -292,6 +305,7 @@ static __device__ bool seed(const smallBatch &p, const smallSystem &s, const sma
 	__syncthreads();
 	double rest = 0;
 	if (t < n)
+#pragma unroll 1
 		for (int j = 0; j < tiles; j++)
 			rest += m.f[t * tiles + j];
 	rest = largest(m.row, n, rest);
@@ -325,6 +339,7 @@ static __device__ void digitsOf(const smallBatch &p, const smallSystem &s, const
 {
 	int n = s.n, words = m.plan->words;
 	numbers a = smallNumbers(s.a, p.a);
+#pragma unroll 1
 	for (int e = threadIdx.x; e < n * n; e += blockDim.x) {
 		int i = e % n, j = e / n, exp;
 		bool neg;
@@ -335,6 +350,7 @@ static __device__ void digitsOf(const smallBatch &p, const smallSystem &s, const
 		int from = 64 * a.limbs - 32 * words + 2 + (some ? m.tops[i] - exp : 0);
 		u32 flip = neg ? ~0u : 0;
 		u64 minus = neg, carry = 0; // of the two's complement, and of the digits
+#pragma unroll 1
 		for (int w = 0; w < words; w++) {
 			minus += (some ? bitsOf(a, at, from + 32 * w) : 0) ^ flip;
 			carry += (u32)minus;
@@ -354,6 +370,7 @@ static __device__ i64 sideOf(const smallBatch &p, const smallSystem &s, const sm
 	i64 sigma = -(1ll << 40);
 	bool neg;
 	int e;
+#pragma unroll 1
 	for (int i = 0; i < n; i++)
 		if (classOf(b, i * s.rs[1] + j * s.cs[1], neg, e) == FINITE)
 			sigma = max64(sigma, (i64)e - m.tops[i]);
@@ -365,6 +382,7 @@ static __device__ i64 sideOf(const smallBatch &p, const smallSystem &s, const sm
 	int from = 64 * b.limbs - 32 * words + 2 + (some ? (int)(sigma - ((i64)e - m.tops[t])) : 0);
 	u32 flip = some && neg ? ~0u : 0;
 	u64 carry = flip & 1;
+#pragma unroll 1
 	for (int w = 0; w < words + 2; w++) {
 		carry += (some && w < words ? bitsOf(b, at, from + 32 * w) : 0) ^ flip;
 		m.r[w * n + t] = (u32)carry;
@@ -387,6 +405,7 @@ static __device__ bool shorten(const smallRoom &m, int n, int words)
 	double v = (double)high * 4 + (double)low * 0x1p-62;
 	m.row[t] = sign ? -v : v;
 	u32 any = 0;
+#pragma unroll 1
 	for (int w = 0; w < words + 2; w++)
 		any |= r[w * n];
 	return any;
@@ -400,8 +419,10 @@ static __device__ bool step(const smallBatch &p, const smallRoom &m, int n, int 
 	int lanes = min(blockDim.x / side, 32), row = t / lanes;
 	double sum = 0;
 	if (row < n)
+#pragma unroll 4
 		for (int h = t % lanes; h < n; h += lanes)
 			sum = __fma_rn(m.inverse[row * m.ld + h], m.row[h], sum);
+#pragma unroll 1
 	for (int d = lanes / 2; d > 0; d /= 2)
 		sum += __shfl_xor_sync(~0u, sum, d);
 	double v = rint(sum * (double)(1 << shift));
@@ -410,6 +431,7 @@ static __device__ bool step(const smallBatch &p, const smallRoom &m, int n, int 
 		m.d[row] = odd ? 0 : (int)v;
 	if (__syncthreads_or(odd))
 		return false;
+#pragma unroll 1
 	for (int e = t; e < n * words; e += blockDim.x) {
 		const int *a = m.digits + e;
 		i64 x = 0;
@@ -422,6 +444,7 @@ static __device__ bool step(const smallBatch &p, const smallRoom &m, int n, int 
 	if (t < n) {
 		i64 carry = 0;
 		u32 below = 0;
+#pragma unroll 2
 		for (int w = 0; w < words + 2; w++) {
 			u32 *to = m.r + w * n + t, now = *to;
 			carry += __funnelshift_l(below, now, shift);
@@ -434,6 +457,7 @@ static __device__ bool step(const smallBatch &p, const smallRoom &m, int n, int 
 	} else if (t < 2 * n) {
 		i64 carry = m.d[t - n];
 		u32 below = 0;
+#pragma unroll 2
 		for (int w = 0; w < p.places; w++) {
 			u32 *to = m.y + w * n + t - n, now = *to;
 			carry += __funnelshift_l(below, now, shift);
@@ -498,6 +522,7 @@ static __device__ bool column(const smallBatch &p, const smallSystem &s, const s
 			storeZero(x, to, false);
 		return true;
 	}
+#pragma unroll 1
 	for (int w = 0; w < p.places && t < n; w++)
 		m.y[w * n + t] = 0;
 	bool some = __syncthreads_or(shorten(m, n, m.plan->words));
@@ -505,6 +530,7 @@ static __device__ bool column(const smallBatch &p, const smallSystem &s, const s
 	double bound = q.start;
 	int most = 1, limit = 1;
 	bool open = t < n;
+#pragma unroll 1
 	for (int steps = 0;; steps++) {
 		if (!some)
 			bound = 0;
@@ -548,17 +574,19 @@ extern "C" __global__ void __launch_bounds__(256) solveSmall(const __grid_consta
 	m.sums = (i64 *)m.f;
 	m.r = (u32 *)(m.sums + p.order * p.words);
 	m.y = m.r + p.order * (p.words + 2);
-	// The digits of A, where they are in shared memory, come behind both F and what takes its place.
+	// The digits of A, if they are in shared memory, come behind both F and what takes its place.
 	int inF = 2 * p.order * ld, inPlace = p.order * (2 * p.words + p.words + 2 + p.places);
 	m.d = (int *)m.f + max(inF, inPlace);
 	m.pivots = m.d + p.order;
 	m.tops = m.pivots + p.order;
 	m.digits = p.scratch ? (int *)p.scratch + blockIdx.x * p.stride : m.tops + p.order;
+#pragma unroll 1
 	for (int i = blockIdx.x; i < p.count; i += gridDim.x) {
 		const smallSystem &s = ((const smallSystem *)p.systems)[i];
 		bool ok = rowsOf(p, s, m) && seed(p, s, m, side);
 		if (ok)
 			digitsOf(p, s, m);
+#pragma unroll 1
 		for (int j = 0; ok && j < s.k; j++)
 			ok = column(p, s, m, side, j);
 		if (threadIdx.x == 0)
