@@ -249,9 +249,10 @@ func (s *solveBatch) atPlaces(set place.Settings, list []int) (rest []int, err e
 	}
 	for _, h := range homes {
 		at, _ := place.Part[place.Batches](h.at)
-		var a, b []num.Mat
-		for _, i := range of[h] {
-			a, b = append(a, s.a[i].View()), append(b, s.b[i].View())
+		list := of[h]
+		a, b := make([]num.Mat, len(list)), make([]num.Mat, len(list))
+		for k, i := range list {
+			a[k], b[k] = s.a[i].View(), s.b[i].View()
 		}
 		x, err := at.SolveBatch(set.Config(), a, b, s.f.View())
 		if err != nil && set.Ctx.Err() != nil {
@@ -261,7 +262,7 @@ func (s *solveBatch) atPlaces(set place.Settings, list []int) (rest []int, err e
 			return nil, err
 		}
 		done := 0
-		for k, i := range of[h] {
+		for k, i := range list {
 			if err != nil || x[k].Arr == nil {
 				rest = append(rest, i)
 				continue

@@ -10,19 +10,19 @@ import (
 
 func (p *gpus) SolveBatch(c place.Config, a, b []num.Mat, f num.Format) ([]num.Mat, error) {
 	x := make([]num.Mat, len(a))
-	var list []int
-	var left, right []num.Mat
+	list, left, right := make([]int, 0, len(a)), make([]num.Mat, 0, len(a)), make([]num.Mat, 0, len(a))
 	for i := range a {
 		if systems.Applies(a[i], b[i], f) {
 			list, left, right = append(list, i), append(left, a[i]), append(right, b[i])
 		}
 	}
+	run := c.Run.Filled()
 	if len(list) == 0 || c.Limit > 0 && systems.Bytes(p.first.Info().Multiprocessors, left, right, f) > c.Limit {
 		return x, nil
 	}
 	err := p.do(c.Ctx, func(s *cuda.Stream) error {
 		if left[0].OnHost() {
-			solved, err := systems.Solve(c.Ctx, s, left, right, f)
+			solved, err := systems.Solve(run, s, left, right, f)
 			for h, m := range solved {
 				x[list[h]] = m
 			}
@@ -32,7 +32,7 @@ func (p *gpus) SolveBatch(c place.Config, a, b []num.Mat, f num.Format) ([]num.M
 		for h := range list {
 			there[0], there[1] = append(there[0], Matrix(left[h])), append(there[1], Matrix(right[h]))
 		}
-		solved, err := systems.SolveOnDevice(c.Ctx, s, there[0], there[1], f)
+		solved, err := systems.SolveOnDevice(run, s, there[0], there[1], f)
 		if err != nil {
 			return err
 		}

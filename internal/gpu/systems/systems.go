@@ -12,6 +12,7 @@ import (
 	"github.com/halfulp/halfulp/internal/gpu/launch"
 	"github.com/halfulp/halfulp/internal/gpu/mem"
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/par"
 )
 
 const (
@@ -44,12 +45,17 @@ type kind struct {
 // kinds returns the indices of the systems of each kind, in the order of their first systems.
 func kinds(n int, of func(i int) kind) (order []kind, list map[kind][]int) {
 	list = map[kind][]int{}
-	for i := range n {
+	for i := 0; i < n; {
 		k := of(i)
-		if list[k] == nil {
+		same := list[k]
+		if same == nil {
 			order = append(order, k)
+			same = make([]int, 0, n-i)
 		}
-		list[k] = append(list[k], i)
+		for ; i < n && of(i) == k; i++ {
+			same = append(same, i)
+		}
+		list[k] = same
 	}
 	return order, list
 }
@@ -185,13 +191,14 @@ func viewOf(m num.Mat) view {
 // A region is a part of device memory: numbers of a format, each plane by itself.
 type region struct {
 	f     num.Format
+	sizes []int  // bytes of a number in each plane
 	plane [3]int // offsets
 }
 
 // regionOf places planes of n numbers of format f behind the bytes at end, which grows.
 func regionOf(f num.Format, n int, end *int) region {
-	r := region{f: f}
-	for t, size := range sizes(f) {
+	r := region{f: f, sizes: sizes(f)}
+	for t, size := range r.sizes {
 		*end = (*end + 7) &^ 7
 		r.plane[t] = *end
 		*end += n * size
@@ -199,26 +206,26 @@ func regionOf(f num.Format, n int, end *int) region {
 	return r
 }
 
-// at returns the addresses of number i of a region of the memory m.
-func (r region) at(m *cuda.Memory, i int) (p [3]cuda.Pointer) {
-	for t, size := range sizes(r.f) {
-		p[t] = m.At(int64(r.plane[t] + i*size))
+// at returns the addresses of number i of a region of memory from base on.
+func (r *region) at(base cuda.Pointer, i int) (p [3]cuda.Pointer) {
+	for t, size := range r.sizes {
+		p[t] = base + cuda.Pointer(r.plane[t]+i*size)
 	}
 	return p
 }
 
 // A chunk is a launch for systems of the host that has been queued.
 type chunk struct {
-	list []int
-	out  *cuda.Memory // the solutions, and at done an int32 for each system
-	x    region
-	done int
-	room int // numbers of the solutions
+	list  []int
+	out   *cuda.Memory // the solutions, and at done an int32 for each system
+	x     region
+	first []int // number of X of a system
+	done  int
 }
 
 // Solve solves the systems A_i X_i = B_i of the host, to each of which the kernel must apply. X_i
 // in format f has no array if the device has not solved system i. Solutions share arrays.
-func Solve(ctx context.Context, s *cuda.Stream, a, b []num.Mat, f num.Format) (x []num.Mat, err error) {
+func Solve(cfg par.Run, s *cuda.Stream, a, b []num.Mat, f num.Format) (x []num.Mat, err error) {
 	x = make([]num.Mat, len(a))
 	order, list := kinds(len(a), func(i int) kind { return kind{a[i].Arr.Format, b[i].Arr.Format, orderOf(a[i].Rows)} })
 	var queued []*chunk
@@ -233,7 +240,7 @@ func Solve(ctx context.Context, s *cuda.Stream, a, b []num.Mat, f num.Format) (x
 			continue
 		}
 		for rest := list[k]; len(rest) > 0; {
-			if err := ctx.Err(); err != nil {
+			if err := cfg.Ctx.Err(); err != nil {
 				return nil, err
 			}
 			n, size := 0, 0
@@ -242,7 +249,7 @@ func Solve(ctx context.Context, s *cuda.Stream, a, b []num.Mat, f num.Format) (x
 				size += a[i].Rows * (a[i].Rows*int(num.SizeOf(k.a)) + b[i].Cols*int(num.SizeOf(k.b)))
 				n++
 			}
-			c, err := p.queue(s, a, b, rest[:n])
+			c, err := p.queue(s, cfg.Threads, a, b, rest[:n])
 			if err != nil {
 				return nil, err
 			}
@@ -251,70 +258,84 @@ func Solve(ctx context.Context, s *cuda.Stream, a, b []num.Mat, f num.Format) (x
 		}
 	}
 	for _, c := range queued {
-		if err := ctx.Err(); err != nil {
+		if err := cfg.Ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := c.collect(s, a, b, f, x); err != nil {
+		if err := c.collect(s, cfg.Threads, a, b, x); err != nil {
 			return nil, err
 		}
 	}
 	return x, nil
 }
 
+// part is the number of systems that a thread prepares at a time.
+const part = 256
+
+// each calls f for the systems 0 <= h < n, on several threads.
+func each(threads, n int, f func(h int)) {
+	// never cancelled
+	_ = par.For(context.Background(), threads, (n+part-1)/part, func(_, t int) {
+		for h := t * part; h < min((t+1)*part, n); h++ {
+			f(h)
+		}
+	})
+}
+
 // queue copies the listed systems to the device and launches the kernel.
-func (p plan) queue(s *cuda.Stream, a, b []num.Mat, list []int) (*chunk, error) {
-	c := &chunk{list: list}
-	left, right := make([]view, len(list)), make([]view, len(list))
-	var count [2]int
+func (p plan) queue(s *cuda.Stream, threads int, a, b []num.Mat, list []int) (*chunk, error) {
+	c := &chunk{list: list, first: make([]int, len(list)+1)}
+	left := make([]int, len(list)+1) // numbers of A before a system's; first is that of B and X
 	for h, i := range list {
-		left[h], right[h] = viewOf(a[i]), viewOf(b[i])
-		count[0] += left[h].hi - left[h].lo
-		count[1] += right[h].hi - right[h].lo
+		n := a[i].Rows
+		left[h+1], c.first[h+1] = left[h]+n*n, c.first[h]+n*b[i].Cols
 	}
-	c.room = count[1]
+	count := [2]int{left[len(list)], c.first[len(list)]}
 	systems := make([]abi.SmallSystem, len(list))
 	end := len(list) * int(unsafe.Sizeof(systems[0]))
-	ra, rb := regionOf(p.a, count[0], &end), regionOf(p.b, count[1], &end)
+	regions := [2]region{regionOf(p.a, count[0], &end), regionOf(p.b, count[1], &end)}
 	in, err := s.Alloc(int64(end))
 	if err != nil {
 		return nil, err
 	}
 	defer in.Free()
 	out := 0
-	c.x = regionOf(p.x, c.room, &out)
+	c.x = regionOf(p.x, count[1], &out)
 	c.done = (out + 3) &^ 3
 	if c.out, err = s.Alloc(int64(c.done + 4*len(list))); err != nil {
 		return nil, err
 	}
-	// The parts of one copy: the systems, and plane after plane of A and B.
-	parts := make([][]byte, 1, 1+4*(len(list)+1))
+	// The parts of one copy: the systems, and plane after plane of A and B, behind padding.
+	var at [2][3]int // the parts of the first system
+	parts := make([][]byte, 1, 1+6*(len(list)+1))
 	parts[0] = cuda.Bytes(systems)
 	filled := len(parts[0])
 	var padding [8]byte
-	for side, r := range []region{ra, rb} {
-		views := left
-		if side == 1 {
-			views = right
-		}
-		for t, size := range sizes(r.f) {
+	for side, r := range regions {
+		for t, size := range r.sizes {
 			parts = append(parts, padding[:r.plane[t]-filled])
-			filled = r.plane[t]
-			for _, v := range views {
-				parts = append(parts, bytesOf(v.arr, t)[v.lo*size:v.hi*size])
-				filled += (v.hi - v.lo) * size
+			filled = r.plane[t] + count[side]*size
+			at[side][t] = len(parts)
+			parts = parts[:len(parts)+len(list)]
+		}
+	}
+	each(threads, len(list), func(h int) {
+		i := list[h]
+		z := &systems[h]
+		z.N, z.K = int32(a[i].Rows), int32(b[i].Cols)
+		z.X = c.x.at(c.out.Pointer(), c.first[h])
+		for side, m := range [2]num.Mat{a[i], b[i]} {
+			r, v := &regions[side], viewOf(m)
+			for t, size := range r.sizes {
+				parts[at[side][t]+h] = bytesOf(v.arr, t)[v.lo*size : v.hi*size]
+			}
+			z.RS[side], z.CS[side] = int64(v.rs), int64(v.cs)
+			if side == 0 {
+				z.A = r.at(in.Pointer(), left[h]+v.off)
+			} else {
+				z.B = r.at(in.Pointer(), c.first[h]+v.off)
 			}
 		}
-	}
-	var at [2]int
-	for h, i := range list {
-		l, r := left[h], right[h]
-		systems[h] = abi.SmallSystem{
-			A: ra.at(in, at[0]+l.off), B: rb.at(in, at[1]+r.off), X: c.x.at(c.out, at[1]),
-			RS: [2]int64{int64(l.rs), int64(r.rs)}, CS: [2]int64{int64(l.cs), int64(r.cs)}, N: int32(a[i].Rows), K: int32(b[i].Cols),
-		}
-		at[0] += l.hi - l.lo
-		at[1] += r.hi - r.lo
-	}
+	})
 	if err = cuda.UploadParts(s, in.Pointer(), parts); err == nil {
 		err = p.launch(s, in.Pointer(), c.out.At(int64(c.done)), len(list))
 	}
@@ -326,30 +347,29 @@ func (p plan) queue(s *cuda.Stream, a, b []num.Mat, list []int) (*chunk, error) 
 }
 
 // collect copies the solutions to the host.
-func (c *chunk) collect(s *cuda.Stream, a, b []num.Mat, f num.Format, x []num.Mat) error {
-	all := num.New(f, c.room)
+func (c *chunk) collect(s *cuda.Stream, threads int, a, b []num.Mat, x []num.Mat) error {
+	f := c.x.f
+	all := num.New(f, c.first[len(c.list)])
 	done := make([]int32, len(c.list))
 	pieces := []cuda.Piece{cuda.To(done, c.out.At(int64(c.done)))}
-	for t := range sizes(f) {
+	for t := range c.x.sizes {
 		pieces = append(pieces, cuda.To(bytesOf(all, t), c.out.At(int64(c.x.plane[t]))))
 	}
 	if err := cuda.DownloadAll(s, pieces...); err != nil {
 		return err
 	}
-	at := 0
-	for h, i := range c.list {
-		n, k := a[i].Rows, b[i].Cols
+	each(threads, len(c.list), func(h int) {
 		if done[h] != 0 {
-			x[i] = num.Mat{Arr: all.Slice(at, at+n*k), RS: 1, CS: n, Rows: n, Cols: k}
+			n, k := a[c.list[h]].Rows, b[c.list[h]].Cols
+			x[c.list[h]] = num.Mat{Arr: all.Slice(c.first[h], c.first[h+1]), RS: 1, CS: n, Rows: n, Cols: k}
 		}
-		at += n * k
-	}
+	})
 	return nil
 }
 
 // SolveOnDevice is Solve for systems in the memory of the device of s. Each solution has its own
 // array there.
-func SolveOnDevice(ctx context.Context, s *cuda.Stream, a, b []mem.Matrix, f num.Format) (x []mem.Matrix, err error) {
+func SolveOnDevice(cfg par.Run, s *cuda.Stream, a, b []mem.Matrix, f num.Format) (x []mem.Matrix, err error) {
 	x = make([]mem.Matrix, len(a))
 	defer func() {
 		if err != nil {
@@ -364,7 +384,7 @@ func SolveOnDevice(ctx context.Context, s *cuda.Stream, a, b []mem.Matrix, f num
 		if !p.fits(s) {
 			continue
 		}
-		if err := ctx.Err(); err != nil {
+		if err := cfg.Ctx.Err(); err != nil {
 			return x, err
 		}
 		if err := p.there(s, a, b, x, list[k]); err != nil {
