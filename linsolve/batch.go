@@ -238,7 +238,7 @@ func (s *solveBatch) atPlaces(set place.Settings, list []int) (rest []int, err e
 		if at == nil {
 			h = home{requested, true}
 		}
-		if _, ok := place.Part[place.Batches](h.at); !ok {
+		if _, ok := place.Part[place.SystemBatches](h.at); !ok {
 			rest = append(rest, i)
 			continue
 		}
@@ -248,7 +248,7 @@ func (s *solveBatch) atPlaces(set place.Settings, list []int) (rest []int, err e
 		of[h] = append(of[h], i)
 	}
 	for _, h := range homes {
-		at, _ := place.Part[place.Batches](h.at)
+		at, _ := place.Part[place.SystemBatches](h.at)
 		list := of[h]
 		a, b := make([]num.Mat, len(list)), make([]num.Mat, len(list))
 		for k, i := range list {

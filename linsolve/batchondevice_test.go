@@ -261,7 +261,7 @@ func TestSolveBatchDecided(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				batches, ok := place.Part[place.Batches](p)
+				batches, ok := place.Part[place.SystemBatches](p)
 				if !ok {
 					t.Fatal("no batches")
 				}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync"
 	"unsafe"
 
@@ -24,7 +23,7 @@ type Number interface {
 // and 32 GB/s. 12 goroutines and 16 buffers reach 38 and 38, 8 and 12 reach 38 and 34, and buffers
 // of 1 MiB 36 and 36 GB/s. Page-locked memory alone is copied at 54 GB/s, but locking and unlocking
 // 512 MiB takes 35 ms, by one thread or more. Tests change stagingBytes.
-var stagingBytes = 2 << 20
+var stagingBytes = MaxUnit
 
 const (
 	maxCopiers = 16
@@ -183,56 +182,44 @@ func Download[T Number](s *Stream, dst []T, src Pointer) error {
 	return s.download(bytesOf(dst), src)
 }
 
-func bytesOf[T Number](x []T) []byte { return Bytes(x) }
-
-// Bytes returns the memory of x, for [UploadParts].
-func Bytes[T any](x []T) []byte {
+func bytesOf[T Number](x []T) []byte {
 	var one T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(one)))
 }
 
-// A passing is a copy in progress through a buffer: n bytes for the device at dst, or for the host
-// at to.
+// A passing is a copy in progress through a buffer: n bytes for the device at dst, or for the host,
+// from at on.
 type passing struct {
 	b   *staging
 	n   int
 	dst Pointer
-	to  []byte
+	at  int
 }
 
-// UploadParts copies the parts to the device, one behind the other, as [Upload] does.
-func UploadParts(s *Stream, dst Pointer, parts [][]byte) error {
-	ends, size := make([]int, len(parts)), 0
-	for i, p := range parts {
-		size += len(p)
-		ends[i] = size
-	}
-	return s.fill(dst, size, func(to []byte, at int) {
-		i, _ := slices.BinarySearch(ends, at+1) // the part that byte at belongs to
-		for len(to) > 0 {
-			n := copy(to, parts[i][len(parts[i])-(ends[i]-at):])
-			to, at = to[n:], at+n
-			i++
-		}
-	})
-}
+// MaxUnit is the largest unit of UploadBy and DownloadBy in bytes.
+const MaxUnit = 2 << 20
 
 func (s *Stream) upload(dst Pointer, src []byte) error {
-	return s.fill(dst, len(src), func(to []byte, at int) { copy(to, src[at:]) })
+	return s.UploadBy(dst, len(src), 1, func(to []byte, at int) { copy(to, src[at:]) })
 }
 
-// fill copies size bytes to the device. write stores those from byte at on in a buffer.
-func (s *Stream) fill(dst Pointer, size int, write func(to []byte, at int)) (err error) {
+func (s *Stream) download(dst []byte, src Pointer) error {
+	return s.DownloadBy(src, len(dst), 1, func(from []byte, at int) { copy(dst[at:], from) })
+}
+
+// UploadBy copies size bytes to the device that fill provides: fill(to, at) stores the bytes from at
+// on in to. It is called by several goroutines at a time, for ranges that begin and end at multiples
+// of unit, which must divide size and be at most [MaxUnit]. The rest is as for [Upload].
+func (s *Stream) UploadBy(dst Pointer, size, unit int, fill func(to []byte, at int)) error {
 	d := s.dev
-	share := d.share(size)
-	at := 0
+	share := max(d.share(size)/unit*unit, unit)
 	var list []passing // being copied to their buffers by goroutines
 	defer func() {
 		for _, x := range list {
 			x.b.host.Wait()
 		}
 	}()
-	for at < size || len(list) > 0 {
+	for at := 0; at < size || len(list) > 0; {
 		if err := d.check(); err != nil {
 			return err
 		}
@@ -241,14 +228,15 @@ func (s *Stream) fill(dst Pointer, size int, write func(to []byte, at int)) (err
 			if err != nil {
 				return d.failed(err)
 			}
-			n, from := min(size-at, b.size, share), at
+			n, from := min(size-at, b.size/unit*unit, share), at
 			if n == size-at && len(list) == 0 { // nothing else to do meanwhile
-				write(b.bytes(n), from)
+				fill(b.bytes(n), from)
 			} else {
-				b.host.Go(func() { write(b.bytes(n), from) })
+				b.host.Go(func() { fill(b.bytes(n), from) })
 			}
 			list = append(list, passing{b: b, n: n, dst: dst})
-			dst, at = dst+Pointer(n), at+n
+			dst += Pointer(n)
+			at += n
 			continue
 		}
 		x := list[0]
@@ -264,36 +252,39 @@ func (s *Stream) fill(dst Pointer, size int, write func(to []byte, at int)) (err
 	return d.check()
 }
 
-func (s *Stream) download(dst []byte, src Pointer) (err error) {
+// DownloadBy copies size bytes from the device, after the operations of s so far, and waits for
+// them: take(from, at) receives the bytes from at on, like fill of [Stream.UploadBy].
+func (s *Stream) DownloadBy(src Pointer, size, unit int, take func(from []byte, at int)) error {
 	d := s.dev
-	if len(dst) == 0 {
+	if size == 0 {
 		return d.check()
 	}
-	share := d.share(len(dst))
+	share := max(d.share(size)/unit*unit, unit)
 	var coming, list []passing // from the device; from buffers to dst, by goroutines
 	defer func() {
 		for _, x := range list {
 			x.b.host.Wait()
 		}
 	}()
-	for len(dst) > 0 || len(coming) > 0 {
+	for at := 0; at < size || len(coming) > 0; {
 		if err := d.check(); err != nil {
 			return err
 		}
-		if len(dst) > 0 && len(coming) < onTheBus {
-			b, err := d.nextStage(min(len(dst), share))
+		if at < size && len(coming) < onTheBus {
+			b, err := d.nextStage(min(size-at, share))
 			if err != nil {
 				return d.failed(err)
 			}
-			n := min(len(dst), b.size, share)
+			n := min(size-at, b.size/unit*unit, share)
 			if err := d.drv.MemcpyDtoHAsync(b.p, src, uint64(n), s.h); err != nil {
 				return d.failed(err)
 			}
 			if err := b.copying(s); err != nil {
 				return d.failed(err)
 			}
-			coming = append(coming, passing{b: b, n: n, to: dst[:n]})
-			dst, src = dst[n:], src+Pointer(n)
+			coming = append(coming, passing{b: b, n: n, at: at})
+			src += Pointer(n)
+			at += n
 			continue
 		}
 		x := coming[0]
@@ -301,15 +292,15 @@ func (s *Stream) download(dst []byte, src Pointer) (err error) {
 		if err := d.wait(x.b); err != nil {
 			return d.failed(err)
 		}
-		if len(dst) == 0 && len(coming) == 0 { // nothing else to do meanwhile
-			copy(x.to, x.b.bytes(x.n))
+		if at == size && len(coming) == 0 { // nothing else to do meanwhile
+			take(x.b.bytes(x.n), x.at)
 			break
 		}
 		if len(list) == d.copiers() {
 			list[0].b.host.Wait()
 			list = list[1:]
 		}
-		x.b.host.Go(func() { copy(x.to, x.b.bytes(x.n)) })
+		x.b.host.Go(func() { take(x.b.bytes(x.n), x.at) })
 		list = append(list, x)
 	}
 	d.arrived(s)

@@ -39,24 +39,6 @@ func TestCopies(t *testing.T) {
 				if !bytes.Equal(dst[1:n+1], src) || dst[0] != 0 || dst[n+1] != 0 {
 					t.Errorf("%d processors: %d bytes are copied wrong", processors, n)
 				}
-				var parts [][]byte
-				for rest := src; len(rest) > 0; {
-					k := min(len(rest), r.IntN(n/3+2)) // 0 now and then
-					parts, rest = append(parts, rest[:k]), rest[k:]
-				}
-				clear(dst)
-				if err := s.Zero(m.Pointer(), int64(n)); err != nil {
-					return err
-				}
-				if err := cuda.UploadParts(s, m.Pointer(), parts); err != nil {
-					return err
-				}
-				if err := cuda.Download(s, dst[:n], m.Pointer()); err != nil {
-					return err
-				}
-				if !bytes.Equal(dst[:n], src) {
-					t.Errorf("%d processors: %d parts of %d bytes are copied wrong", processors, len(parts), n)
-				}
 				m.Free()
 			}
 			return nil

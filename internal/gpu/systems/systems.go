@@ -5,6 +5,7 @@ package systems
 import (
 	"context"
 	"math/bits"
+	"slices"
 	"unsafe"
 
 	"github.com/halfulp/halfulp/internal/cuda"
@@ -154,19 +155,42 @@ func sizes(f num.Format) []int {
 	return []int{8}
 }
 
+// memoryOf returns the memory of x.
+func memoryOf[T any](x []T) []byte {
+	var one T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(one)))
+}
+
+// uploadParts copies the parts to the device, one behind the other.
+func uploadParts(s *cuda.Stream, dst cuda.Pointer, parts [][]byte) error {
+	ends, size := make([]int, len(parts)), 0
+	for i, p := range parts {
+		size += len(p)
+		ends[i] = size
+	}
+	return s.UploadBy(dst, size, 1, func(to []byte, at int) {
+		i, _ := slices.BinarySearch(ends, at+1) // the part that byte at belongs to
+		for len(to) > 0 {
+			n := copy(to, parts[i][len(parts[i])-(ends[i]-at):])
+			to, at = to[n:], at+n
+			i++
+		}
+	})
+}
+
 // bytesOf returns plane t of numbers of the host.
 func bytesOf(a *num.Array, t int) []byte {
 	switch {
 	case a.Kind == num.F32:
-		return cuda.Bytes(a.F32)
+		return memoryOf(a.F32)
 	case a.Kind == num.F64:
-		return cuda.Bytes(a.F64[0])
+		return memoryOf(a.F64[0])
 	case t == 0:
-		return cuda.Bytes(a.Sig)
+		return memoryOf(a.Sig)
 	case t == 1:
-		return cuda.Bytes(a.Exp)
+		return memoryOf(a.Exp)
 	}
-	return cuda.Bytes(a.Cls)
+	return memoryOf(a.Cls)
 }
 
 // A view is a matrix of the host whose array has exactly its entries.
@@ -307,7 +331,7 @@ func (p plan) queue(s *cuda.Stream, threads int, a, b []num.Mat, list []int) (*c
 	// The parts of one copy: the systems, and plane after plane of A and B, behind padding.
 	var at [2][3]int // the parts of the first system
 	parts := make([][]byte, 1, 1+6*(len(list)+1))
-	parts[0] = cuda.Bytes(systems)
+	parts[0] = memoryOf(systems)
 	filled := len(parts[0])
 	var padding [8]byte
 	for side, r := range regions {
@@ -336,7 +360,7 @@ func (p plan) queue(s *cuda.Stream, threads int, a, b []num.Mat, list []int) (*c
 			}
 		}
 	})
-	if err = cuda.UploadParts(s, in.Pointer(), parts); err == nil {
+	if err = uploadParts(s, in.Pointer(), parts); err == nil {
 		err = p.launch(s, in.Pointer(), c.out.At(int64(c.done)), len(list))
 	}
 	if err != nil {
@@ -419,7 +443,7 @@ func (p plan) there(s *cuda.Stream, a, b, x []mem.Matrix, list []int) error {
 		return err
 	}
 	defer room.Free()
-	if err := cuda.Upload(s, room.Pointer(), cuda.Bytes(systems)); err != nil {
+	if err := cuda.Upload(s, room.Pointer(), memoryOf(systems)); err != nil {
 		return err
 	}
 	if err := p.launch(s, room.Pointer(), room.At(int64(size)), len(list)); err != nil {
