@@ -9,6 +9,7 @@ import (
 	"github.com/halfulp/halfulp"
 	"github.com/halfulp/halfulp/internal/num"
 	"github.com/halfulp/halfulp/internal/par"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/proof/residual"
 )
@@ -37,8 +38,14 @@ import (
 //
 // Small systems on the host are distributed over the threads, one system a thread. Each thread may
 // use its share of Options.MemoryLimit; systems that need more are solved one after the other.
-// Large systems use all threads one after the other, and so do systems on a device. Options.Stats
-// receives sums over all systems, and the largest Rounds, Rho and Precision.
+// Large systems use all threads one after the other.
+//
+// On a GPU, systems of at most 64 unknowns are solved side by side by a few launches of one kernel,
+// if neither Options.Stats nor Options.Check is set, and formats are MP, Float64 or Float32; their
+// solutions on the host may share memory, which is freed with the last of them. Systems that the
+// kernel does not decide, and all others, are solved one after the other.
+//
+// Options.Stats receives sums over all systems, and the largest Rounds, Rho and Precision.
 func SolveBatch(a, b []*halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) ([]*halfulp.Matrix, error) {
 	const name = "SolveBatch"
 	if len(a) != len(b) {
@@ -71,6 +78,11 @@ func SolveBatch(a, b []*halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) 
 		}
 	}
 	rest = append(rest, s.sideBySide(set.Ctx, alone, &o, set.Threads, set.Memory)...)
+	if s.direct {
+		if rest, err = s.atPlaces(set, rest); err != nil {
+			return nil, wrapped(name, err)
+		}
+	}
 	for _, i := range rest {
 		if set.Ctx.Err() != nil {
 			break
@@ -197,6 +209,73 @@ func (s *solveBatch) sideBySide(ctx context.Context, list []int, opt *halfulp.Op
 	})
 	slices.Sort(again)
 	return again
+}
+
+// atPlaces solves the listed systems that live on devices, or for which a device is requested, each
+// device's together. It returns the systems that are not solved.
+func (s *solveBatch) atPlaces(set place.Settings, list []int) (rest []int, err error) {
+	var requested place.Place
+	if set.Device.IsPlace() {
+		if requested, err = set.Device.Open(); err != nil {
+			return nil, err
+		}
+		requested = requested.First() // of several GPUs
+	}
+	// Systems of a place, on the host or there.
+	type home struct {
+		at   place.Place
+		host bool
+	}
+	var homes []home
+	of := map[home][]int{}
+	for _, i := range list {
+		at, err := place.Common("", s.a[i].View().Arr, s.b[i].View().Arr)
+		if err != nil {
+			rest = append(rest, i) // fails
+			continue
+		}
+		h := home{at: at}
+		if at == nil {
+			h = home{requested, true}
+		}
+		if _, ok := place.Part[place.SystemBatches](h.at); !ok {
+			rest = append(rest, i)
+			continue
+		}
+		if of[h] == nil {
+			homes = append(homes, h)
+		}
+		of[h] = append(of[h], i)
+	}
+	for _, h := range homes {
+		at, _ := place.Part[place.SystemBatches](h.at)
+		list := of[h]
+		a, b := make([]num.Mat, len(list)), make([]num.Mat, len(list))
+		for k, i := range list {
+			a[k], b[k] = s.a[i].View(), s.b[i].View()
+		}
+		x, err := at.SolveBatch(set.Config(), a, b, s.f.View())
+		if set.Ctx.Err() != nil {
+			return nil, nil // the caller looks at the context
+		}
+		if err != nil && !errors.Is(err, halfulp.ErrMemory) {
+			return nil, err
+		}
+		done := 0
+		for k, i := range list {
+			if err != nil || x[k].Arr == nil {
+				rest = append(rest, i)
+				continue
+			}
+			s.x[i] = halfulp.MatrixOf(x[k])
+			done++
+		}
+		if done > 0 {
+			s.over(&halfulp.Stats{}, done)
+		}
+	}
+	slices.Sort(rest)
+	return rest, nil
 }
 
 // failed returns the error of the systems that failed, or nil.

@@ -230,9 +230,10 @@ func (p *pool) take(s *Stream, size uint64) *block {
 		return nil
 	}
 	at := len(list) - 1
-	for i, b := range list {
+	for i, b := range slices.Backward(list) {
 		if b.last == s || b.last == nil {
 			at = i
+			break
 		}
 	}
 	b := list[at]

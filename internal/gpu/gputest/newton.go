@@ -24,6 +24,7 @@ func NewtonReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	})
 	drv.Kernel("lessSquares", refLessSquares)
 	drv.Kernel("gathered", refGathered)
+	drv.Kernel("solveSmall", refSolveSmall)
 	fixedReference(drv)
 	return opened(t, drv)
 }
