@@ -19,9 +19,10 @@ type executor struct {
 	lost   atomic.Pointer[error] // why every call fails, once the device has failed
 	ctx    context.Context       // of the running job
 	// goroutines poll before they sleep, where other processors remain for the rest
-	patient bool
-	awake   atomic.Bool // the executor will look at slot before it sleeps
-	_       [64]byte
+	patient  bool
+	patience time.Duration // how long the executor polls for the next job
+	awake    atomic.Bool   // the executor will look at slot before it sleeps
+	_        [64]byte
 	// a job for an executor that is awake, beside jobs: a word with a cache line of its own passes
 	// from one processor to another in less time than a channel, whose lock does too
 	slot atomic.Pointer[job]
@@ -153,7 +154,7 @@ func (d *Device) next() *job {
 	if d.patient {
 		var j *job
 		d.awake.Store(true)
-		if par.LookOut(executorPatience, func() bool {
+		if par.LookOut(d.patience, func() bool {
 			if d.slot.Load() != nil {
 				j = d.slot.Swap(nil)
 			}
