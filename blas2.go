@@ -67,11 +67,12 @@ func GemvTo(t Transpose, alpha Scalar, a *Matrix, x *Vector, beta Scalar, y, z *
 func (r *run) gemv(a num.Mat, x, y, z num.Vec, alpha, beta num.Real) error {
 	if r.ondevice {
 		in, old := x.Mat(), y.Mat()
-		operands := []*num.Mat{&a, &in}
-		if y != z {
-			operands = append(operands, &old)
+		operands := [3]*num.Mat{&a, &in, &old}
+		n := 3
+		if y == z {
+			n = 2
 		}
-		free, err := place.Apart(r.Ctx, r.at, z.Mat(), operands...)
+		free, err := place.Apart(r.Ctx, r.at, z.Mat(), operands[:n]...)
 		if err != nil {
 			return err
 		}

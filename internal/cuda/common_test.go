@@ -42,15 +42,20 @@ func checkArguments(t *testing.T, dev *cuda.Device) {
 		}
 		defer out.Free()
 		i, m, l, x, d := int32(-5), mixed{-7, 1 << 52, [3]float32{0.5, -1.5, 3}, -300}, int64(-1)<<50, float32(2.25), -1e300
-		if err := f.Launch(s, cuda.Dim{}, cuda.Dim{}, 0, out, i, m, l, x, d); err != nil {
-			return err
-		}
-		got := make([]float64, 10)
-		if err := cuda.Download(s, got, out.Pointer()); err != nil {
-			return err
-		}
-		if want := m.all(i, l, x, d); !slices.Equal(got, want) {
-			return fmt.Errorf("the kernel got %v, want %v", got, want)
+		for _, structure := range []any{m, &m} {
+			if err := s.Zero(out.Pointer(), 80); err != nil {
+				return err
+			}
+			if err := f.Launch(s, cuda.Dim{}, cuda.Dim{}, 0, out, i, structure, l, x, d); err != nil {
+				return err
+			}
+			got := make([]float64, 10)
+			if err := cuda.Download(s, got, out.Pointer()); err != nil {
+				return err
+			}
+			if want := m.all(i, l, x, d); !slices.Equal(got, want) {
+				return fmt.Errorf("by %T the kernel got %v, want %v", structure, got, want)
+			}
 		}
 		return nil
 	})

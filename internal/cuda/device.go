@@ -28,6 +28,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/halfulp/halfulp/internal/cudadrv"
 )
@@ -168,7 +169,11 @@ func Open(i int) (*Device, error) {
 	if d := opened.devices[i]; d != nil {
 		return d, nil
 	}
-	d, err := open(drv, i, runtime.GOMAXPROCS(0) > 1, newPool())
+	patience := time.Duration(0)
+	if runtime.GOMAXPROCS(0) > 1 {
+		patience = executorPatience
+	}
+	d, err := open(drv, i, patience, newPool())
 	if err != nil {
 		return nil, err
 	}
@@ -182,9 +187,10 @@ func Open(i int) (*Device, error) {
 // OpenDriver opens device cuda:i of a driver other than the machine's, for tests without a GPU. The
 // kernels of such a driver are Go functions, so no goroutine polls: it would take a processor from
 // them.
-func OpenDriver(drv cudadrv.Driver, i int) (*Device, error) { return open(drv, i, false, newPool()) }
+func OpenDriver(drv cudadrv.Driver, i int) (*Device, error) { return open(drv, i, 0, newPool()) }
 
-func open(drv cudadrv.Driver, i int, patient bool, memory *pool) (*Device, error) {
+// open opens a device whose executor polls for jobs for the given time.
+func open(drv cudadrv.Driver, i int, patience time.Duration, memory *pool) (*Device, error) {
 	list, err := devices(drv)
 	if err != nil {
 		return nil, err
@@ -192,7 +198,7 @@ func open(drv cudadrv.Driver, i int, patient bool, memory *pool) (*Device, error
 	if i < 0 || i >= len(list) {
 		return nil, fmt.Errorf("%w cuda:%d: this machine has %d", ErrNoDevice, i, len(list))
 	}
-	d := &Device{drv: drv, info: list[i], pool: memory, staged: stagesOf(), stage: stagingBytes, executor: executor{patient: patient}}
+	d := &Device{drv: drv, info: list[i], pool: memory, staged: stagesOf(), stage: stagingBytes, executor: executor{patient: patience > 0, patience: patience}}
 	if err := d.start(); err != nil {
 		return nil, err
 	}

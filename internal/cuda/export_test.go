@@ -1,9 +1,21 @@
 package cuda
 
-import "github.com/halfulp/halfulp/internal/cudadrv"
+import (
+	"time"
+
+	"github.com/halfulp/halfulp/internal/cudadrv"
+)
 
 // OpenLookingOut is OpenDriver with goroutines that wait for the device, as they do for a GPU.
-func OpenLookingOut(drv cudadrv.Driver, i int) (*Device, error) { return open(drv, i, true, newPool()) }
+func OpenLookingOut(drv cudadrv.Driver, i int) (*Device, error) {
+	return open(drv, i, executorPatience, newPool())
+}
+
+// OpenPatient is OpenDriver with goroutines that wait for the device, the executor for the given
+// time.
+func OpenPatient(drv cudadrv.Driver, i int, patience time.Duration) (*Device, error) {
+	return open(drv, i, patience, newPool())
+}
 
 // SetTicket lets the next ticket of m be the one after ticket.
 func SetTicket(m *Mailbox, ticket uint32) { m.ticket = ticket }

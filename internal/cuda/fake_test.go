@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
@@ -669,6 +670,48 @@ func TestConcurrent(t *testing.T) {
 	wg.Wait()
 	if c := dev.Counters(); c.InUse != 0 || c.Streams != 1 || c.Modules != 0 {
 		t.Errorf("%+v", c)
+	}
+}
+
+// TestPassing has goroutines hand jobs to an executor that sleeps between many of them, and checks
+// that each job runs once, or not at all if its caller gives up.
+func TestPassing(t *testing.T) {
+	for _, patience := range []time.Duration{1, time.Microsecond, time.Millisecond} {
+		dev, err := cuda.OpenPatient(new(fake.Driver), 0, patience)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ran atomic.Int64
+		var wg sync.WaitGroup
+		for g := range 4 {
+			wg.Go(func() {
+				for i := range 200 {
+					ctx, cancel := context.WithCancel(t.Context())
+					if g == 0 && i%3 == 0 {
+						cancel()
+					}
+					count := 0
+					err := dev.Do(ctx, func(*cuda.Stream) error {
+						count++
+						ran.Add(1)
+						return nil
+					})
+					cancel()
+					switch {
+					case g == 0 && i%3 == 0:
+						if count > 0 || !errors.Is(err, context.Canceled) {
+							t.Errorf("a cancelled job ran %d times: %v", count, err)
+						}
+					case count != 1 || err != nil:
+						t.Errorf("a job ran %d times: %v", count, err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if got := ran.Load(); got != 800-67 {
+			t.Errorf("%d jobs ran", got)
+		}
 	}
 }
 

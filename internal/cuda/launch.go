@@ -18,8 +18,9 @@ func (d Dim) native() cudadrv.Dim {
 
 // Launch starts f on a grid of blocks of threads, with shared bytes of dynamic shared memory a
 // block. An argument is a *Memory, a Pointer, a number of a type whose size is the same in C (not
-// int or uint), or a structure or array of such numbers with C's layout. Launch panics if the
-// number of arguments, or the size of one, differs from the kernel's parameters.
+// int or uint), a structure or array of such numbers with C's layout, or a pointer to one, which
+// stands for its value. Launch panics if the number of arguments, or the size of one, differs from
+// the kernel's parameters.
 func (f *Function) Launch(s *Stream, grid, block Dim, shared int, args ...any) error {
 	return f.launch(f.dev.drv.LaunchKernel, s, grid, block, shared, args)
 }
@@ -89,16 +90,20 @@ func argument(a *any) (p unsafe.Pointer, size int) {
 		t := reflect.TypeOf(v)
 		known, ok := plainSizes.Load(t)
 		if !ok {
-			if t == nil || !plain(t) {
+			of := t
+			if t != nil && t.Kind() == reflect.Pointer {
+				of = t.Elem()
+			}
+			if t == nil || !plain(of) {
 				panic(fmt.Sprintf("cuda: argument of type %T", v))
 			}
-			known = int(t.Size())
+			known = int(of.Size())
 			plainSizes.Store(t, known)
 		}
 		size = known.(int)
 	}
-	// An interface is a pair of a type and the address of a value, for all types that are not
-	// pointers themselves.
+	// An interface is a pair of a type and the address of a value, or of a type of pointers and the
+	// pointer.
 	return (*[2]unsafe.Pointer)(unsafe.Pointer(a))[1], size
 }
 

@@ -21,7 +21,7 @@ func (d *Device) SideStream(i int) (*Device, error) {
 	// These threads do not poll: the processors are needed for copying. On an H100 a product of
 	// float64 matrices of order 8192 in host memory takes 41 ms, and 48 ms if these threads poll;
 	// on two H100 30 and 38 ms.
-	b, err := open(d.drv, d.info.Index, false, d.pool)
+	b, err := open(d.drv, d.info.Index, 0, d.pool)
 	if err != nil {
 		return nil, err
 	}

@@ -66,36 +66,36 @@ func (q *rowSums) convolveSpread(k int) int64 {
 // divideConvolve divides the work among blocks. Among the possible numbers of warps of a block it
 // chooses the one with which all blocks finish after the fewest steps, and the largest of equals:
 // then few blocks share rows.
-func (q *rowSums) divideConvolve(loaded *launch.Kernels, l *fusedLaunch) (err error) {
+func (q *rowSums) divideConvolve(loaded *launch.Kernels, d *division) (err error) {
 	_, file := abi.DigitFile(q.digits)
-	if l.f, err = loaded.Function(q.s, "rows/"+file, "convolve"+strconv.Itoa(q.digits)); err != nil {
+	if d.f, err = loaded.Function(q.s, "rows/"+file, "convolve"+strconv.Itoa(q.digits)); err != nil {
 		return err
 	}
-	l.r.LogRows, l.r.Across = abi.LogConvolveRows, abi.Flag(abs(q.a.RS) < abs(q.a.CS))
-	l.grid.X = q.convolveTiles()
+	d.logRows, d.across = abi.LogConvolveRows, abi.Flag(abs(q.a.RS) < abs(q.a.CS))
+	d.grid.X = q.convolveTiles()
 	all, longest, fewest := q.convolveSteps(), abi.ConvolveShapeOf(q.digits).Longest, 0
 	for warps := q.convolveWarps(q.digits); warps >= fewestWarps; warps /= 2 {
 		shared := q.convolveShared(q.digits, warps)
-		perSM, err := loaded.Blocks(l.f, 32*warps, shared)
+		perSM, err := loaded.Blocks(d.f, 32*warps, shared)
 		if err != nil {
 			return err
 		}
 		slots := perSM * q.s.Device().Info().Multiprocessors
 		turns := (all + warps - 1) / warps // of all warps of a block that works alone on its rows
-		share := max(shares(l.grid.X, slots, turns), (turns+longest-1)/longest)
+		share := max(shares(d.grid.X, slots, turns), (turns+longest-1)/longest)
 		steps := (turns + share - 1) / share
 		share = (turns + steps - 1) / steps
-		if sum := (steps + blockSteps) * ((l.grid.X*share + slots - 1) / slots); fewest == 0 || sum < fewest {
+		if sum := (steps + blockSteps) * ((d.grid.X*share + slots - 1) / slots); fewest == 0 || sum < fewest {
 			fewest = sum
-			l.threads, l.shared, l.grid.Y = 32*warps, shared, share
+			d.threads, d.shared, d.grid.Y = 32*warps, shared, share
 		}
 	}
 	return nil
 }
 
 // convolution returns the argument of the kernels.
-func (q *rowSums) convolution(l *fusedLaunch) abi.Convolution {
-	turns := (q.convolveSteps() + l.threads/32 - 1) / (l.threads / 32)
-	return abi.Convolution{FusedReduction: l.r, In: abi.ConvolveShapeOf(q.digits).LayoutOf(l.r.A, q.digits),
-		Steps: int32((turns + l.grid.Y - 1) / l.grid.Y)}
+func (q *rowSums) convolution(r abi.FusedReduction, d division) abi.Convolution {
+	turns := (q.convolveSteps() + d.threads/32 - 1) / (d.threads / 32)
+	return abi.Convolution{FusedReduction: r, In: abi.ConvolveShapeOf(q.digits).LayoutOf(r.A, q.digits),
+		Steps: int32((turns + d.grid.Y - 1) / d.grid.Y)}
 }

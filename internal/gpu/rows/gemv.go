@@ -15,9 +15,7 @@ import (
 func Gemv(dev *cuda.Device, cfg par.Run, alpha num.Real, m num.Mat, x num.Vec, beta num.Real, y num.Vec, z *num.Array, count func(num.Flags)) (Counts, error) {
 	cfg = cfg.Filled()
 	p := multiplying{cfg: cfg, alpha: alpha, beta: beta, count: count, out: z.Format, n: m.Rows,
-		hostM: func() (num.Mat, error) { return m, nil }, hostX: func() (num.Vec, error) { return x, nil },
-		hostY: func() (num.Vec, error) { return y, nil }, hostZ: func() (num.Vec, error) { return num.Vec{Arr: z, Inc: 1, N: m.Rows}, nil },
-		put: func() error { return nil }}
+		given: &operands{m, x, y, num.Vec{Arr: z, Inc: 1, N: m.Rows}}}
 	if !p.applies(m.Cols) {
 		return p.counts, p.onHost()
 	}
@@ -43,7 +41,6 @@ func Gemv(dev *cuda.Device, cfg par.Run, alpha num.Real, m num.Mat, x num.Vec, b
 		}
 		defer a.Free()
 		p.z = mem.Vector{Arr: a, Inc: 1, N: m.Rows}
-		p.get = func() error { return a.Get(s, z) }
 		return p.run()
 	})
 	return p.counts, err
@@ -53,14 +50,7 @@ func Gemv(dev *cuda.Device, cfg par.Run, alpha num.Real, m num.Mat, x num.Vec, b
 // m or x, and with y only if it is the same view.
 func GemvOnDevice(s *cuda.Stream, cfg par.Run, alpha num.Real, m mem.Matrix, x mem.Vector, beta num.Real, y, z mem.Vector, count func(num.Flags)) (Counts, error) {
 	z.Col().Changed()
-	copies := mem.NewHostCopies(s)
-	p := multiplying{cfg: cfg.Filled(), s: s, alpha: alpha, beta: beta, m: m, x: x, y: y, z: z, count: count, out: z.Arr.Format, n: m.Rows,
-		hostM: func() (num.Mat, error) { return copies.Get(m) },
-		hostX: func() (num.Vec, error) { return copies.Vector(x) },
-		hostY: func() (num.Vec, error) { return copies.Vector(y) },
-		hostZ: func() (num.Vec, error) { return copies.Vector(z) },
-		get:   func() error { return nil },
-		put:   func() error { return copies.Put(z.Col()) }}
+	p := multiplying{cfg: cfg.Filled(), s: s, alpha: alpha, beta: beta, m: m, x: x, y: y, z: z, old: y, count: count, out: z.Arr.Format, n: m.Rows}
 	if !p.applies(m.Cols) {
 		return p.counts, p.onHost()
 	}
@@ -81,23 +71,23 @@ func GemvOnDevice(s *cuda.Stream, cfg par.Run, alpha num.Real, m mem.Matrix, x m
 
 // A multiplying is a matrix-vector product with access to its operands.
 type multiplying struct {
-	cfg          par.Run
-	s            *cuda.Stream
-	alpha, beta  num.Real
-	m            mem.Matrix
-	x            mem.Vector
-	y            mem.Vector // if beta is not 0; it does not share storage with z
-	z            mem.Vector
-	out          num.Format
-	n            int
-	hostM        func() (num.Mat, error)
-	hostX, hostY func() (num.Vec, error)
-	hostZ        func() (num.Vec, error)
-	get          func() error // copies z to the host's z, if that is the result
-	put          func() error // copies the host's z to the device, if that is the result
-	count        func(num.Flags)
-	counts       Counts
-	met          [2]uint64 // overflows and underflows in the last pass on the device
+	cfg         par.Run
+	s           *cuda.Stream
+	alpha, beta num.Real
+	m           mem.Matrix
+	x           mem.Vector
+	y           mem.Vector // if beta is not 0; it does not share storage with z
+	z           mem.Vector
+	old         mem.Vector // y, or the y that z replaces
+	out         num.Format
+	n           int
+	given       *operands // host operands and result; nil if they live on the device
+	copies      *mem.HostCopies
+	count       func(num.Flags)
+	row         mem.Matrix // x
+	sums        rowSums
+	counts      Counts
+	met         [2]uint64 // overflows and underflows in the last pass on the device
 }
 
 // applies reports whether the device can compute the product.
@@ -119,22 +109,44 @@ type operands struct {
 	z    num.Vec
 }
 
+// host returns the operands that the product reads, and the result.
 func (p *multiplying) host() (h operands, err error) {
-	if h.z, err = p.hostZ(); err != nil {
+	if p.given != nil {
+		h = *p.given
+		if p.alpha.Class == num.Zero {
+			h.m, h.x = num.Mat{}, num.Vec{}
+		}
+		if p.beta.Class == num.Zero {
+			h.y = num.Vec{}
+		}
+		return h, nil
+	}
+	if p.copies == nil {
+		p.copies = mem.NewHostCopies(p.s)
+	}
+	if h.z, err = p.copies.Vector(p.z); err != nil {
 		return h, err
 	}
 	if p.alpha.Class != num.Zero {
-		if h.m, err = p.hostM(); err != nil {
+		if h.m, err = p.copies.Get(p.m); err != nil {
 			return h, err
 		}
-		if h.x, err = p.hostX(); err != nil {
+		if h.x, err = p.copies.Vector(p.x); err != nil {
 			return h, err
 		}
 	}
 	if p.beta.Class != num.Zero {
-		h.y, err = p.hostY()
+		h.y, err = p.copies.Vector(p.old)
 	}
 	return h, err
+}
+
+// put copies the host's z to the device, if that is the result.
+func (p *multiplying) put() error {
+	if p.given != nil {
+		return nil
+	}
+	return p.copies.Put(p.z.Col())
 }
 
 // onHost computes the product on the host.
@@ -160,8 +172,9 @@ func (p *multiplying) onHost() error {
 }
 
 func (p *multiplying) run() error {
-	x := p.x.Row()
-	q := &rowSums{s: p.s, a: p.m, x: &x}
+	p.row = p.x.Row()
+	p.sums = rowSums{s: p.s, a: p.m, x: &p.row}
+	q := &p.sums
 	defer q.free()
 	digits := q.digitsToRound(p.out)
 	if digits == 0 {
@@ -176,8 +189,13 @@ func (p *multiplying) run() error {
 			p.count(flag)
 		}
 	}
-	if err := p.get(); err != nil || len(rest) == 0 {
-		return err
+	if p.given != nil {
+		if err := p.z.Arr.Get(p.s, p.given.z.Arr); err != nil {
+			return err
+		}
+	}
+	if len(rest) == 0 {
+		return nil
 	}
 	h, err := p.host()
 	if err != nil {

@@ -51,17 +51,17 @@ func (q *rowSums) outerSpread(k int) int64 {
 }
 
 // divideOuter divides the work among blocks, each of which works on one row.
-func (q *rowSums) divideOuter(loaded *launch.Kernels, l *fusedLaunch) (err error) {
+func (q *rowSums) divideOuter(loaded *launch.Kernels, d *division) (err error) {
 	shape, _ := abi.OuterShapeOf(q.digits)
-	if l.f, err = loaded.Function(q.s, "rows/outer", shape.Kernel()); err != nil {
+	if d.f, err = loaded.Function(q.s, "rows/outer", shape.Kernel()); err != nil {
 		return err
 	}
-	l.threads, l.shared = abi.OuterThreads, shape.SharedBytes()
-	perSM, err := loaded.Blocks(l.f, l.threads, l.shared)
+	d.threads, d.shared = abi.OuterThreads, shape.SharedBytes()
+	perSM, err := loaded.Blocks(d.f, d.threads, d.shared)
 	if err != nil {
 		return err
 	}
-	l.grid.X = q.a.Rows
-	l.grid.Y = evenShares(l.grid.X, perSM*q.s.Device().Info().Multiprocessors, (q.a.Cols+shape.Numbers()-1)/shape.Numbers())
+	d.grid.X = q.a.Rows
+	d.grid.Y = evenShares(d.grid.X, perSM*q.s.Device().Info().Multiprocessors, (q.a.Cols+shape.Numbers()-1)/shape.Numbers())
 	return nil
 }

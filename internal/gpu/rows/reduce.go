@@ -47,8 +47,7 @@ func reduceHost(dev *cuda.Device, cfg par.Run, r direct.Reduction, root bool, x,
 		y = x
 	}
 	cfg = cfg.Filled()
-	p := reducing{cfg: cfg, r: r, root: root, z: z,
-		hostX: func() (num.Vec, error) { return x, nil }, hostY: func() (num.Vec, error) { return y, nil }}
+	p := reducing{cfg: cfg, r: r, root: root, z: z, given: &[2]num.Vec{x, y}}
 	if !applies(x.N) || r == direct.Asum && x.Arr.Terms() > 1 {
 		flags, err = p.onHost()
 		return flags, p.counts, err
@@ -78,9 +77,6 @@ func reduceOnDevice(s *cuda.Stream, cfg par.Run, r direct.Reduction, root bool, 
 		y = x
 	}
 	p := reducing{cfg: cfg.Filled(), s: s, r: r, root: root, x: x, y: y, z: z}
-	copies := mem.NewHostCopies(s)
-	p.hostX = func() (num.Vec, error) { return copies.Vector(x) }
-	p.hostY = func() (num.Vec, error) { return copies.Vector(y) }
 	if !applies(x.N) || r == direct.Asum && x.Arr.Terms() > 1 {
 		flags, err := p.onHost()
 		return flags, p.counts, err
@@ -97,24 +93,33 @@ func applies(k int) bool { return k > 0 && k <= maxEntries }
 
 // A reducing is a reduction with access to its operands.
 type reducing struct {
-	cfg          par.Run
-	s            *cuda.Stream
-	r            direct.Reduction
-	root         bool // the result is the square root of the sum
-	x, y         mem.Vector
-	z            *num.Array
-	hostX, hostY func() (num.Vec, error) // the operands, if the reduction is left to the host
-	counts       Counts
+	cfg    par.Run
+	s      *cuda.Stream
+	r      direct.Reduction
+	root   bool // the result is the square root of the sum
+	x, y   mem.Vector
+	z      *num.Array
+	given  *[2]num.Vec // host operands; nil if they live on the device
+	counts Counts
+}
+
+// host returns the operands in host memory.
+func (p *reducing) host() (x, y num.Vec, err error) {
+	if p.given != nil {
+		return p.given[0], p.given[1], nil
+	}
+	copies := mem.NewHostCopies(p.s)
+	if x, err = copies.Vector(p.x); err != nil {
+		return x, y, err
+	}
+	y, err = copies.Vector(p.y)
+	return x, y, err
 }
 
 // onHost computes the reduction on the host.
 func (p *reducing) onHost() (num.Flags, error) {
 	p.counts.Host = 1
-	x, err := p.hostX()
-	if err != nil {
-		return 0, err
-	}
-	y, err := p.hostY()
+	x, y, err := p.host()
 	if err != nil {
 		return 0, err
 	}

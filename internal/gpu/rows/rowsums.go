@@ -28,19 +28,28 @@ import (
 // rowMargin is MARGIN of kernels/rows/fused.cuh.
 const rowMargin = 3
 
-// A mailbox receives the answers of a device's kernels. It must be used on the device's thread
+// kept is what this package keeps for the calls of a device. It must be used on the device's thread
 // only.
-type mailbox struct{ box *cuda.Mailbox }
+type kept struct {
+	box       *cuda.Mailbox // receives the answers of kernels
+	fused     fusedLaunch   // of the current call
+	divisions map[divided]division
+}
 
-var mailboxes launch.PerDevice[mailbox]
+var keptBy launch.PerDevice[kept]
+
+// keptOf returns what is kept for the device of s.
+func keptOf(s *cuda.Stream) *kept {
+	return keptBy.Of(s.Device(), func() *kept { return &kept{divisions: map[divided]division{}} })
+}
 
 // mailboxOf returns the mailbox of the device of s.
 func mailboxOf(s *cuda.Stream) (_ *cuda.Mailbox, err error) {
-	m := mailboxes.Of(s.Device(), func() *mailbox { return new(mailbox) })
-	if m.box == nil {
-		m.box, err = s.NewMailbox(mailboxBytes)
+	k := keptOf(s)
+	if k.box == nil {
+		k.box, err = s.NewMailbox(mailboxBytes)
 	}
-	return m.box, err
+	return k.box, err
 }
 
 // mailboxBytes is the size of an answer of 64 columns.

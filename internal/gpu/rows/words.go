@@ -29,19 +29,19 @@ func (q *rowSums) wordReduction(shape abi.WordShape, digits int) abi.WordReducti
 }
 
 // divideWords divides the work among blocks, each of which works on one row.
-func (q *rowSums) divideWords(loaded *launch.Kernels, l *fusedLaunch) (err error) {
+func (q *rowSums) divideWords(loaded *launch.Kernels, d *division) (err error) {
 	shape, _ := abi.WordShapeOf(q.digits)
-	if l.f, err = loaded.Function(q.s, "rows/words", shape.Kernel()); err != nil {
+	if d.f, err = loaded.Function(q.s, "rows/words", shape.Kernel()); err != nil {
 		return err
 	}
-	l.threads, l.shared = abi.WordThreads, shape.SharedBytes(q.wordReduction(shape, q.digits))
-	perSM, err := loaded.Blocks(l.f, l.threads, l.shared)
+	d.threads, d.shared = abi.WordThreads, shape.SharedBytes(q.wordReduction(shape, q.digits))
+	perSM, err := loaded.Blocks(d.f, d.threads, d.shared)
 	if err != nil {
 		return err
 	}
 	// At least as many numbers for a block as it has threads, if the row has enough.
 	slots := min(perSM*q.s.Device().Info().Multiprocessors, q.a.Rows*((q.a.Cols+abi.WordThreads-1)/abi.WordThreads))
-	l.grid.X = q.a.Rows
-	l.grid.Y = evenShares(l.grid.X, slots, (q.a.Cols+shape.Numbers-1)/shape.Numbers)
+	d.grid.X = q.a.Rows
+	d.grid.Y = evenShares(d.grid.X, slots, (q.a.Cols+shape.Numbers-1)/shape.Numbers)
 	return nil
 }
