@@ -15,14 +15,15 @@ import (
 
 // luSizes are exponents of bounds of the matrices of an LUNewton.
 type luSizes struct {
-	normF, topF int  // ‖F‖∞ and entries of F, for its leading part
-	normS, topS int  // the same for S
-	normT, topT int  // the same for T
-	normW       int  // ‖S F‖∞, before and after every step
-	normV       int  // ‖V‖∞
-	sized       bool // the sizes of S and T are known
-	measured    bool // the sizes of F are known
-	off         int  // entries of V are in error by at most 2^off beside their rounding
+	normF, topF int        // ‖F‖∞ and entries of F, for its leading part
+	normS, topS int        // the same for S
+	sizeS       *big.Float // ≥ ‖S‖∞
+	normT, topT int        // the same for T
+	normW       int        // ‖S F‖∞, before and after every step
+	normV       int        // ‖V‖∞
+	sized       bool       // the sizes of S and T are known
+	measured    bool       // the sizes of F are known
+	off         int        // entries of V are in error by at most 2^off beside their rounding
 	// sizes of rows and columns, for the bounds of products
 	fRows, fCols, sRows, sCols, tRows, tCols, vRows, vCols *residue.Vectors
 	// exponents of bounds of the sums of magnitudes of rows of V
@@ -38,15 +39,73 @@ func (t *LUNewton) small(columns bool, top int) *residue.Vectors {
 	return call.UniformVectors(t.K, t.K, int64(top), sum)
 }
 
-// spread returns amp for V. At a place it also measures V for the bounds of later products.
+// luAhead holds results that a place computes before they are known to be needed, while the host
+// would wait. They belong to the last V and E.
+type luAhead struct {
+	w            num.Mat // the leading part of W = S F, in a k x n matrix; without an array if there is none
+	wOff         int     // entries of W may be in error by 2^wOff beside their rounding
+	wCols        call.Extent
+	lower, upper num.Mat // the parts of E
+}
+
+// goAhead computes the leading part of W in width bits if the next step is expected to be the last
+// one. It drops the results that belonged to an earlier V.
+func (t *LUNewton) goAhead(width int) (err error) {
+	for _, m := range []num.Mat{t.w, t.lower, t.upper} {
+		if m.Arr != nil {
+			t.S.Drop(m)
+		}
+	}
+	t.luAhead = luAhead{}
+	if t.last && t.S.At.UsesBounds() {
+		t.w, err = t.upperPart(width-t.Amp-4, width)
+	}
+	return err
+}
+
+// upperPart returns W, of which the upper triangle of the leading part is computed, in width bits,
+// up to errors of about 2^-places; or the W of goAhead.
+func (t *LUNewton) upperPart(places, width int) (num.Mat, error) {
+	if t.w.Arr != nil {
+		w := t.w
+		t.w = num.Mat{}
+		return w, nil
+	}
+	k := t.K
+	w, err := t.S.Matrix(num.Precision(uint(width)), k, t.F.Cols)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	top := t.normS + t.topF
+	t.wOff = min(-places-8, top-1)
+	limit := t.S.Known(uniform(t.S, k, top, top-t.wOff), t.sRows, t.fCols)
+	return w, t.S.GemmOfTriangles('U', 1, t.x, t.F.Slice(0, k, 0, k), 0, num.Mat{}, w.Slice(0, k, 0, k), [2]byte{'L', 0}, limit)
+}
+
+// nearAmp bounds the bits by which ‖S‖∞ ‖V‖∞ may exceed the guess of amp for it to be used in place
+// of ‖|S| |V|‖∞, which takes longer to compute.
+const nearAmp = 4
+
+// spread returns amp for V. At a place it also measures V for the bounds of later products, and W.
 func (t *LUNewton) spread(v num.Mat) (int, error) {
 	if t.S.At.UsesBounds() {
-		x, err := t.S.Measure(v, v.T())
+		list := []num.Mat{v, v.T()}
+		if t.w.Arr != nil {
+			list = append(list, t.w.Slice(0, t.K, 0, t.K).T())
+		}
+		x, err := t.S.Measure(list...)
 		if err != nil {
 			return 0, err
 		}
 		t.normV, _ = x[0].Size()
 		t.vRows, t.vCols, t.vSums = x[0].Vectors(), x[1].Vectors(), x[0].Sums()
+		if t.w.Arr != nil {
+			t.wCols = x[2]
+		}
+		sum := bound.Upper().Mul(t.sizeS, x[0].Norm())
+		if amp := sum.Add(sum, new(big.Float).SetFloat64(t.cond)).MantExp(nil); amp <= t.Amp+nearAmp {
+			return amp, nil
+		}
 	}
 	rows, err := t.S.RowSpread(t.x, v)
 	return call.SizeOf(float64((rows + t.cond) * (1 + 0x1p-50))), err
@@ -115,6 +174,7 @@ func (t *LUNewton) sizes() error {
 	}
 	t.sized = true
 	t.normS, t.topS = x[0].Size()
+	t.sizeS = x[0].Norm()
 	t.normT, t.topT = x[2].Size()
 	t.sRows, t.sCols, t.tRows, t.tCols = x[0].Vectors(), x[1].Vectors(), x[2].Vectors(), x[3].Vectors()
 	if !t.measured {
@@ -158,26 +218,23 @@ func (t *LUNewton) stepTolerances(prec int) (left, right *residue.Bound) {
 }
 
 // finishTolerances are the known bounds of the products of the last step where they need not be
-// correctly rounded: of the upper triangle of W = S F (leading), of W right of its leading part
-// (right), and of V below its leading part (below).
+// correctly rounded: of W right of its leading part (right), and of V below its leading part
+// (below).
 type finishTolerances struct {
-	leading, right, below *residue.Bound
-	rows, cols            []int64 // exponents of error bounds of rows of L and columns of U
+	right, below *residue.Bound
+	rows, cols   []int64 // exponents of error bounds of rows of L and columns of U
 }
 
 // finishTolerances requests errors of about 2^-places relative to the rows of L and the columns of
-// U, whose sizes it estimates from the rows and columns of F.
+// U, whose sizes it estimates from the rows and columns of F. The leading part of W exists.
 //
 // If rows of V and columns of W have errors of 2^off, the errors of L = V (I - Y) and U = (I - X) W
 // are at most 2^off (1 + k max |Y|) and 2^off (1 + ‖X‖∞). max |Y| and ‖X‖∞ are at most 2^(1-gain).
 func (t *LUNewton) finishTolerances(places int) (z finishTolerances, err error) {
 	m, n := t.F.Dims()
-	top := t.normS + t.topF
-	off := min(-places-8, top-1)
-	z.leading = t.S.Known(uniform(t.S, t.K, top, top-off), t.sRows, t.fCols)
 	grown := 1 + max(bits.Len(uint(t.K))+1-t.Gain, 0)
 	for range t.K {
-		z.rows, z.cols = append(z.rows, int64(t.off+grown)), append(z.cols, int64(off+1))
+		z.rows, z.cols = append(z.rows, int64(t.off+grown)), append(z.cols, int64(t.wOff+1))
 	}
 	spare := places + 8 + bits.Len(uint(t.K))
 	same := func(x int) []int64 {
