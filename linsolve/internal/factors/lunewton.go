@@ -238,10 +238,8 @@ func (t *LUNewton) errorMatrix(width, places int) (v, e num.Mat, h *big.Float, e
 		return num.Mat{}, num.Mat{}, nil, err
 	}
 	lost.Add(lost, newton.LostBy(limit))
-	if t.S.At.UsesBounds() { // while the place computes E
-		if t.lower, t.upper, err = t.split(e); err != nil {
-			return num.Mat{}, num.Mat{}, nil, err
-		}
+	if err := t.lookInto(e); err != nil { // while the place computes E
+		return num.Mat{}, num.Mat{}, nil, err
 	}
 	norm, err := t.S.RowNorm(e)
 	if err != nil {
@@ -336,12 +334,16 @@ func (t *LUNewton) upperFactors() [2]byte {
 func (t *LUNewton) correction(e num.Mat, h *big.Float, bits int) (x, y num.Mat, lost *big.Float, err error) {
 	n, g := t.K, t.Gain
 	terms := order(g, bits+3)
+	lost = bound.Upper().Add(bound.Upper().SetMantExp(h, 1), bound.Exp2(5-4*g))
+	x, y, more, err := t.bySquare(e, bits)
+	if err != nil || x.Arr != nil {
+		return x, y, lost.Add(lost, more), err
+	}
 	if x, y = t.lower, t.upper; x.Arr != nil {
 		t.lower, t.upper = num.Mat{}, num.Mat{}
 	} else if x, y, err = t.split(e); err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
 	}
-	lost = bound.Upper().Add(bound.Upper().SetMantExp(h, 1), bound.Exp2(5-4*g))
 	if terms == 2 {
 		t.S.Drop(e)
 		return x, y, lost.Add(lost, bound.Exp2(2-2*g)), nil // without E'

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/residue"
@@ -42,16 +43,17 @@ func (t *LUNewton) small(columns bool, top int) *residue.Vectors {
 // luAhead holds results that a place computes before they are known to be needed, while the host
 // would wait. They belong to the last V and E.
 type luAhead struct {
-	w            num.Mat // the leading part of W = S F, in a k x n matrix; without an array if there is none
+	w            num.Mat // the leading part of W = S F in a k x n matrix; may be missing
 	wOff         int     // entries of W may be in error by 2^wOff beside their rounding
 	wCols        call.Extent
-	lower, upper num.Mat // the parts of E
+	square       num.Mat // -(X1 E + Y1²) in Float64, or the parts of E in lower and upper
+	lower, upper num.Mat
 }
 
 // goAhead computes the leading part of W in width bits if the next step is expected to be the last
 // one. It drops the results that belonged to an earlier V.
 func (t *LUNewton) goAhead(width int) (err error) {
-	for _, m := range []num.Mat{t.w, t.lower, t.upper} {
+	for _, m := range []num.Mat{t.w, t.square, t.lower, t.upper} {
 		if m.Arr != nil {
 			t.S.Drop(m)
 		}
@@ -61,6 +63,53 @@ func (t *LUNewton) goAhead(width int) (err error) {
 		t.w, err = t.upperPart(width-t.Amp-4, width)
 	}
 	return err
+}
+
+// lookInto computes the square of E, or where that is not possible the parts of E.
+func (t *LUNewton) lookInto(e num.Mat) (err error) {
+	if !t.S.At.UsesBounds() {
+		return nil
+	}
+	if len(t.Blocks) == t.K {
+		if t.square, err = t.S.SquareThere(e); err != nil || t.square.Arr != nil {
+			return err
+		}
+	}
+	t.lower, t.upper, err = t.split(e)
+	return err
+}
+
+// bySquare returns the x and y of correction and the error lost of E' from the square of E in
+// float64 arithmetic, if three terms suffice and the square is accurate enough; else x has no
+// array.
+//
+// By place.Squaring the norm of the error of the square is at most (n + 16) 2^-51 ‖E‖², and n
+// 2^-900. The error of E' counts four times, as in correction.
+func (t *LUNewton) bySquare(e num.Mat, places int) (x, y num.Mat, lost *big.Float, err error) {
+	z, g := t.square, t.Gain
+	t.square = num.Mat{}
+	if z.Arr == nil {
+		return num.Mat{}, num.Mat{}, nil, nil
+	}
+	defer t.S.Drop(z)
+	lost = bound.Exp2(bits.Len(uint(t.K+16)) - 51 + 2 - 2*g)
+	format := num.Precision(uint(max(places-g+4, 24)))
+	if order(g, places+3) != 3 || lost.MantExp(nil) > -places-3 || max(e.Format().Bits(), format.Bits()) > place.MostSummed {
+		return num.Mat{}, num.Mat{}, nil, nil
+	}
+	lost.Add(lost, bound.Exp2(-800))
+	s, err := t.S.Room(format, t.K, t.K)
+	if err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
+	}
+	if err := t.S.Sum(e, z, s); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
+	}
+	t.S.Drop(e)
+	x, y, err = t.split(s)
+	t.S.Drop(s)
+	lost.Add(lost, bound.Exp2(3-3*g))
+	return x, y, lost.Add(lost, bound.Exp2(1-g-format.Bits())), err
 }
 
 // upperPart returns W, of which the upper triangle of the leading part is computed, in width bits,
