@@ -114,28 +114,25 @@ func stackedThere(s *call.Run, a num.Mat, bits, most int, pivoting bool) (*Chole
 			}
 		}
 	}
-	d, err := choleskyNewtonThere(s, normal, max(most, bits))
+	d, err := choleskyNewtonThere(s, normal, max(most, bits), func(exps []int64) (num.Mat, error) {
+		cols := make([]int64, n) // of A
+		for j, p := range order {
+			cols[p] = exps[j]
+		}
+		below, err := s.Scaled(a, scale.Scaling{Rows: make([]int64, m), Cols: cols}, most)
+		if err != nil || below.Arr == nil || !pivoting {
+			return below, err
+		}
+		z, err := gathered(s, below.T(), order)
+		s.Drop(below)
+		return z.T(), err
+	})
 	if err != nil || d == nil {
 		return nil, nil, err
 	}
 	s.Drop(normal)
 	d.rounded = bits - d.top
-	cols := make([]int64, n) // of A
-	for j, p := range order {
-		cols[p] = d.by.Cols[j]
-	}
-	below, err := s.Scaled(a, scale.Scaling{Rows: make([]int64, m), Cols: cols}, most)
-	if err != nil || below.Arr == nil {
-		return nil, nil, err
-	}
-	if pivoting {
-		of := below
-		if below, err = gathered(s, below.T(), order); err != nil {
-			return nil, nil, err
-		}
-		s.Drop(of)
-		below = below.T()
-	}
+	below := d.below.rows
 	f, err := s.Room(num.Precision(uint(max(bits, below.Format().Bits()))), n+m, n)
 	if err != nil {
 		return nil, nil, err
@@ -147,6 +144,7 @@ func stackedThere(s *call.Run, a num.Mat, bits, most int, pivoting bool) (*Chole
 		return nil, nil, err
 	}
 	s.Drop(d.F, below)
+	d.below.rows = num.Mat{}
 	d.F = f
 	d.by.Rows = append(append([]int64(nil), d.by.Rows...), make([]int64, m)...)
 	return d, order, nil
