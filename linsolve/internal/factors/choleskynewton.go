@@ -1,7 +1,6 @@
 package factors
 
 import (
-	"cmp"
 	"math"
 	"math/big"
 	"math/bits"
@@ -369,12 +368,8 @@ func (t *CholeskyNewton) step(v, e num.Mat, h *big.Float, next int) error {
 	if err != nil {
 		return err
 	}
-	if !t.X.Format().IsMP() {
-		was := t.X
-		if t.X, err = t.S.Scaled(was, scale.Scaling{}, was.Format().Bits()); err != nil || t.X.Arr == nil {
-			return cmp.Or(err, call.ErrRange)
-		}
-		t.S.Drop(was)
+	if err := inMP(t.S, &t.X); err != nil {
+		return err
 	}
 	if err := t.S.Sum(t.X, d, x); err != nil {
 		return err

@@ -58,7 +58,7 @@ type LUNewton struct {
 	S           *call.Run
 	By          scale.Scaling
 	F           num.Mat // m x n
-	x, y        num.Mat // S and T
+	x, y        num.Mat // S and T: in MP, or in Float64 if they are the seed of a place
 	K           int
 	Blocks      []int
 	one         num.Mat // the unit matrix; nil until it is needed
@@ -435,6 +435,9 @@ func (t *LUNewton) correction(e num.Mat, h *big.Float, bits int) (x, y num.Mat, 
 func (t *LUNewton) step(_, e num.Mat, h *big.Float, next int) error {
 	x, y, lost, err := t.correction(e, h, next)
 	if err != nil {
+		return err
+	}
+	if err := t.convert(); err != nil {
 		return err
 	}
 	if err := t.findCond(); err != nil {

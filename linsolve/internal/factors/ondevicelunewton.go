@@ -1,6 +1,7 @@
 package factors
 
 import (
+	"cmp"
 	"math/big"
 	"math/bits"
 
@@ -156,9 +157,15 @@ func (t *LUNewton) spread(v num.Mat) (int, error) {
 			return amp, nil
 		}
 	}
+	if err := t.convert(); err != nil {
+		return 0, err
+	}
 	rows, err := t.S.RowSpread(t.x, v)
 	return call.SizeOf(float64((rows + t.cond) * (1 + 0x1p-50))), err
 }
+
+// convert converts S and T to MP.
+func (t *LUNewton) convert() error { return cmp.Or(inMP(t.S, &t.x), inMP(t.S, &t.y)) }
 
 // findCond computes cond, if that is not known, and at a place the norm of S F.
 //
@@ -168,6 +175,9 @@ func (t *LUNewton) spread(v num.Mat) (int, error) {
 func (t *LUNewton) findCond() error {
 	if t.cond > 0 {
 		return nil
+	}
+	if err := t.convert(); err != nil {
+		return err
 	}
 	n := t.K
 	w, err := t.S.Room(num.Precision(24), n, n)
