@@ -449,7 +449,10 @@ func (t *LUNewton) step(_, e num.Mat, h *big.Float, next int) error {
 	}
 	n, prec := t.K, max(next+t.Amp+4, 64)
 	format := num.Precision(uint(max(prec-t.Gain+2, 24)))
-	left, right := t.stepTolerances(prec)
+	left, right, err := t.stepTolerances(prec)
+	if err != nil {
+		return err
+	}
 	improve := func(of num.Mat, product func(d num.Mat) error) (num.Mat, error) {
 		d, err := t.S.Matrix(format, n, n)
 		if err != nil {
@@ -475,7 +478,7 @@ func (t *LUNewton) step(_, e num.Mat, h *big.Float, next int) error {
 		return err
 	}
 	t.S.Drop(x, y)
-	t.sized = false
+	t.sized, t.across = false, false
 	t.cond = float64(t.cond * 1.05)
 	lost.Add(lost, bound.Upper().SetMantExp(lost, 1))
 	if left != nil {

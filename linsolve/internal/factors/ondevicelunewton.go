@@ -23,7 +23,8 @@ type luSizes struct {
 	normT, topT int        // the same for T
 	normW       int        // ‖S F‖∞, before and after every step
 	normV       int        // ‖V‖∞
-	sized       bool       // the sizes of S and T are known
+	sized       bool       // the sizes of the rows of S and the columns of T are known
+	across      bool       // the sizes of the columns of S and the rows of T are known
 	measured    bool       // the sizes of F are known
 	off         int        // entries of V are in error by at most 2^off beside their rounding
 	// sizes of rows and columns, for the bounds of products
@@ -179,6 +180,9 @@ func (t *LUNewton) findCond() error {
 	if err := t.convert(); err != nil {
 		return err
 	}
+	if err := t.stepSizes(); err != nil {
+		return err
+	}
 	n := t.K
 	w, err := t.S.Room(num.Precision(24), n, n)
 	if err != nil {
@@ -220,9 +224,9 @@ func (t *LUNewton) tolerance(width int) (*residue.Bound, error) {
 	return t.S.Known(uniform(t.S, t.K, top, top-t.off), t.fRows, t.tCols), nil
 }
 
-// sizes measures S, T and, the first time, F.
+// sizes measures the rows of S, the columns of T and, the first time, F.
 func (t *LUNewton) sizes() error {
-	list := []num.Mat{t.x, t.x.T(), t.y, t.y.T()}
+	list := []num.Mat{t.x, t.y.T()}
 	if !t.measured {
 		f := t.F.Slice(0, t.K, 0, t.K)
 		list = append(list, f, f.T())
@@ -234,13 +238,28 @@ func (t *LUNewton) sizes() error {
 	t.sized = true
 	t.normS, t.topS = x[0].Size()
 	t.sizeS = x[0].Norm()
-	t.normT, t.topT = x[2].Size()
-	t.sRows, t.sCols, t.tRows, t.tCols = x[0].Vectors(), x[1].Vectors(), x[2].Vectors(), x[3].Vectors()
+	_, t.topT = x[1].Size()
+	t.sRows, t.tCols = x[0].Vectors(), x[1].Vectors()
 	if !t.measured {
 		t.measured = true
-		t.normF, t.topF = x[4].Size()
-		t.fRows, t.fCols = x[4].Vectors(), x[5].Vectors()
+		t.normF, t.topF = x[2].Size()
+		t.fRows, t.fCols = x[2].Vectors(), x[3].Vectors()
 	}
+	return nil
+}
+
+// stepSizes measures the columns of S and the rows of T for a step, unless they are measured.
+func (t *LUNewton) stepSizes() error {
+	if t.across {
+		return nil
+	}
+	x, err := t.S.Measure(t.x.T(), t.y)
+	if err != nil {
+		return err
+	}
+	t.across = true
+	t.normT, _ = x[1].Size()
+	t.sCols, t.tRows = x[0].Vectors(), x[1].Vectors()
 	return nil
 }
 
@@ -259,21 +278,24 @@ func (t *LUNewton) sizes() error {
 //
 // They are less than another quarter if both ‖F‖ n 2^of and ‖F‖ 2^(2-prec) ‖T‖ are below 2^-6 and
 // ‖S‖ ‖F‖ n 2^of is below 2^(amp-5).
-func (t *LUNewton) stepTolerances(prec int) (left, right *residue.Bound) {
+func (t *LUNewton) stepTolerances(prec int) (left, right *residue.Bound, err error) {
 	if !t.S.At.UsesBounds() {
-		return nil, nil
+		return nil, nil, nil
+	}
+	if err := t.stepSizes(); err != nil {
+		return nil, nil, err
 	}
 	length := bits.Len(uint(t.K))
 	off := t.Amp - prec - max(t.normV, 0) - length - 2
 	of := t.Amp - prec - max(t.normW, 0) - length - 2
 	if t.normF+length+of > -6 || t.normF+2-prec+t.normT > -6 || t.normS+t.normF+length+of > t.Amp-5 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	g := t.Gain
 	bound := func(top, off int) *residue.Bound { return uniform(t.S, t.K, top, max(top-off, 1)) }
 	left = t.S.Known(bound(1-g+t.topS, off), t.small(false, 1-g), t.sCols)
 	right = t.S.Known(bound(1-g+t.normT, of), t.tRows, t.small(true, 1-g))
-	return left, right
+	return left, right, nil
 }
 
 // finishTolerances are the known bounds of the products of the last step where they need not be
