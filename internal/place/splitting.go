@@ -31,6 +31,6 @@ type Squaring interface {
 	// are those of entries of E below 2^64 in magnitude. z is in Float64 by columns, of SquareOrder
 	// rows and columns; those from n on are unspecified.
 	Square(cfg Config, e, z num.Mat) error
-	// SquareOrder returns the order of z, at least n.
+	// SquareOrder returns the order of z, at least n; 0 if other products are faster.
 	SquareOrder(n int) int
 }

@@ -128,7 +128,7 @@ func (s *Run) NotSmall(a num.Mat, bound float64, tally *num.Array) (count int, e
 // without an array if the place has no such part.
 func (s *Run) SquareThere(e num.Mat) (num.Mat, error) {
 	squaring, ok := place.Part[place.Squaring](s.At.place())
-	if !ok {
+	if !ok || squaring.SquareOrder(e.Rows) == 0 {
 		return num.Mat{}, nil
 	}
 	n := squaring.SquareOrder(e.Rows)
