@@ -57,12 +57,15 @@ type Extents struct {
 	Special bool
 }
 
-// Sum is Z = X + D for finite numbers of MP. Bits of an addend below 2^-(32 words) times the larger
-// addend may be cut off. Without Errors the sum is then rounded; if Unit is not nil it is first cut
-// off to a multiple of 2^Unit. With Errors the entries of column j of X + D are known up to
-// 2^Errors[j]; they are scaled by 2^(Rows[i] + Cols[j]) and rounded to nearest, if all values
-// within the error round to one number. Triangle restricts the operation to one triangle of square
-// matrices, 'U' or 'L'; 0: all entries.
+// MostSummed is the most bits of X and Z in a sum with a D in Float64.
+const MostSummed = 128
+
+// Sum is Z = X + D for finite numbers of MP; D may be in Float64, see MostSummed. Bits of an addend
+// below 2^-(32 words) times the larger addend may be cut off. Without Errors the sum is then
+// rounded; if Unit is not nil it is first cut off to a multiple of 2^Unit. With Errors the entries
+// of column j of X + D are known up to 2^Errors[j]; they are scaled by 2^(Rows[i] + Cols[j]) and
+// rounded to nearest, if all values within the error round to one number. Triangle restricts the
+// operation to one triangle of square matrices, 'U' or 'L'; 0: all entries.
 type Sum struct {
 	X, D               num.Mat
 	Bits               int // precision of the sums, at least

@@ -19,3 +19,18 @@ type Splitting interface {
 	// returned.
 	NotSmall(cfg Config, a num.Mat, bound float64, tally *num.Array) (count int, err error)
 }
+
+// Squaring is the part of a place for products of a small error matrix with itself in float64.
+type Squaring interface {
+	// Square stores -(X E + Y²) in z for the strictly lower triangle X and the upper triangle Y of
+	// an n x n matrix E in MP, in float64 arithmetic. The result and its error,
+	//
+	//	z_ij ≈ -Σ e_ik e_kj    (k < i or k ≤ j)
+	//	at most (n + 16) 2^-51 Σ |e_ik| |e_kj| + 2^-900
+	//
+	// are those of entries of E below 2^64 in magnitude. z is in Float64 by columns, of SquareOrder
+	// rows and columns; those from n on are unspecified.
+	Square(cfg Config, e, z num.Mat) error
+	// SquareOrder returns the order of z, at least n; 0 if other products are faster.
+	SquareOrder(n int) int
+}

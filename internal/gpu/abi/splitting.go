@@ -13,3 +13,10 @@ type Parting struct {
 	A            Vectors
 	Lower, Upper Target
 }
+
+// SquareOf is the argument of squaredFactors and square: kernels/seed/seed.cu.
+type SquareOf struct {
+	E                Vectors
+	Columns, Rows, Z cuda.Pointer
+	Size, _          int32
+}

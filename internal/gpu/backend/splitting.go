@@ -28,3 +28,9 @@ func (p *gpus) NotSmall(c place.Config, a num.Mat, bound float64, tally *num.Arr
 	})
 	return count, err
 }
+
+func (p *gpus) Square(c place.Config, e, z num.Mat) error {
+	return p.do(c.Ctx, func(s *cuda.Stream) error { return seed.Square(s, Matrix(e), Matrix(z)) })
+}
+
+func (p *gpus) SquareOrder(n int) int { return seed.SquareOrder(n) }

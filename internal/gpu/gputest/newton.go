@@ -65,6 +65,15 @@ func refShifted(l *fake.Launch, k abi.Shifting) {
 
 func refSummed(l *fake.Launch, k abi.Summing) {
 	x, d, z := matOf(l, k.X), matOf(l, k.D), resultsOf(l, k.Z, k.X)
+	if d.Arr.Kind == num.F64 {
+		m := num.NewMat(num.Precision(64), d.Rows, d.Cols)
+		for j := range d.Cols {
+			for i := range d.Rows {
+				m.SetFloat64(i, j, d.Arr.F64[0][d.At(i, j)])
+			}
+		}
+		d = m
+	}
 	if !x.Format().IsMP() || !d.Format().IsMP() {
 		panic("gputest: sums of numbers that are not in MP")
 	}

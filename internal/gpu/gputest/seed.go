@@ -25,6 +25,8 @@ func SeedReference(t testing.TB, drv *fake.Driver) *cuda.Device {
 	drv.Kernel("panelUpdate", refRankUpdate)
 	drv.Kernel("nextPivots", refNextPivots)
 	drv.Kernel("unscrambled", refUnscrambled)
+	drv.Kernel("squaredFactors", refSquaredFactors)
+	drv.Kernel("square", refSquare)
 	drv.Kernel("triangularInverses", refTriangularInverses)
 	drv.Kernel("pivotPanel", refPivotPanel)
 	drv.Kernel("shortPivots", refShortPivots)

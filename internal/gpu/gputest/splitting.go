@@ -90,3 +90,31 @@ func refNotSmall(l *fake.Launch, v abi.Vectors, count cuda.Pointer, bound float6
 		}
 	}
 }
+
+func refSquaredFactors(l *fake.Launch, q abi.SquareOf) {
+	e, size := matOf(l, q.E), int(q.Size)
+	columns, rows := fake.Slice[float64](l, q.Columns, size*size), fake.Slice[float64](l, q.Rows, size*size)
+	clear(columns)
+	clear(rows)
+	for j := range e.Cols {
+		for i := range e.Rows {
+			f, exp := e.Arr.Leading(e.At(i, j))
+			x := math.Ldexp(f, int(max(-2000, min(exp, 2000))))
+			columns[i+j*size], rows[i*size+j] = x, x
+		}
+	}
+}
+
+func refSquare(l *fake.Launch, q abi.SquareOf) {
+	size := int(q.Size)
+	columns, rows, z := fake.Slice[float64](l, q.Columns, size*size), fake.Slice[float64](l, q.Rows, size*size), fake.Slice[float64](l, q.Z, size*size)
+	for j := range size {
+		for i := range size {
+			sum := 0.0
+			for k := range max(i, j+1) {
+				sum -= float64(columns[i+k*size] * rows[k*size+j])
+			}
+			z[i+j*size] = sum
+		}
+	}
+}

@@ -148,7 +148,7 @@ func along(m mem.Matrix) bool { return m.RS == 1 && m.CS != 1 }
 // short reports whether summedShort applies to sums of x and d in windows of some words.
 func short(x, d, z mem.Matrix, words int) bool {
 	few := func(m mem.Matrix) bool { return m.Arr.Kind == num.MP && m.Arr.Limbs() <= abi.ShortSumLimbs }
-	return few(x) && few(d) && (few(z) || z.Arr.Kind == num.F64 || z.Arr.Kind == num.F32) && words <= abi.ShortSumWords
+	return few(x) && (few(d) || d.Arr.Kind == num.F64) && (few(z) || z.Arr.Kind == num.F64 || z.Arr.Kind == num.F32) && words <= abi.ShortSumWords
 }
 
 // noUnit is the exponent of a unit that divides all sums.
@@ -183,6 +183,9 @@ func Sum(s *cuda.Stream, of place.Sum, x, d, z mem.Matrix, tally *mem.Array) (le
 	}
 	if short(x, d, z, of.Words()) {
 		return t.launch("summedShort", x.Rows, x.Cols, threads, 0, k)
+	}
+	if d.Arr.Kind != num.MP {
+		return 0, fmt.Errorf("sums of %d bits with numbers in float64: %w", of.Bits, place.ErrUnsupported)
 	}
 	// A block has room for the windows of its threads, and for the significands of X and D or of Z.
 	// Three blocks share a multiprocessor if possible.

@@ -18,6 +18,9 @@ import (
 )
 
 // summing is a case of TestSum.
+// float64s stands for the bits of operands in Float64.
+const float64s = 0
+
 type summing struct {
 	x, d, bits int // of the operands, and of the sum
 	f          num.Format
@@ -119,6 +122,8 @@ func TestSum(t *testing.T) {
 		{x: 53, d: 64, bits: 100, f: mp(100), m: 1, n: 1},
 		{x: 64, d: 24, bits: 64, f: mp(64), m: 300, n: 3},
 		{x: 100, d: 300, bits: 250, f: mp(250), m: 70, n: 5, down: true},
+		{x: 73, d: float64s, bits: 64, f: mp(64), m: 260, n: 3},
+		{x: 110, d: float64s, bits: 100, f: mp(100), m: 20, n: 30, down: true, both: true, out: true},
 		{x: 300, d: 100, bits: 424, f: mp(424), m: 257, n: 4, out: true},
 		{x: 1000, d: 700, bits: 1696, f: mp(1696), m: 130, n: 2},
 		{x: 200, d: 150, bits: 250, f: mp(250), m: 40, n: 40, triangle: 'L'},
@@ -243,7 +248,7 @@ func view(a *num.Array, m, n int, rows bool) num.Mat {
 
 func (c summing) run(t *testing.T, s *cuda.Stream, rng *rand.Rand) error {
 	name := fmt.Sprintf("%+v", c)
-	x, d := random(rng, c.x, c.m, c.n, c.down), random(rng, c.d, c.m, c.n, c.down == c.both)
+	x, d := random(rng, c.x, c.m, c.n, c.down), random(rng, max(c.d, 24), c.m, c.n, c.down == c.both)
 	of := place.Sum{Bits: c.bits, Triangle: c.triangle}
 	sums, size := make([]*big.Float, c.m*c.n), make([]int, c.m*c.n)
 	for j := range c.n {
@@ -282,6 +287,20 @@ func (c summing) run(t *testing.T, s *cuda.Stream, rng *rand.Rand) error {
 		return err
 	}
 	defer a.Free()
+	if c.d == float64s {
+		arr := num.New(num.Float64, d.Arr.Len())
+		for i := range arr.Len() {
+			arr.Convert(i, d.Arr, i)
+		}
+		d.Arr = arr
+	}
+	if c.d == float64s {
+		arr := num.New(num.Float64, d.Arr.Len())
+		for i := range arr.Len() {
+			arr.Convert(i, d.Arr, i)
+		}
+		d.Arr = arr
+	}
 	b, err := mem.Upload(s, d.Arr)
 	if err != nil {
 		return err

@@ -231,9 +231,23 @@ struct shortWindow {
 
 static_assert(SHORT_WORDS < 8 && 2 * SHORT_LIMBS <= SHORT_WORDS, "shifts of shortWindow");
 
-// loadShort loads a number for a window.
+// loadShort loads a number of MP or a finite one of F64 for a window.
 static __device__ __forceinline__ void loadShort(u64 (&sig)[SHORT_LIMBS], i64 &exp, bool &neg, const numbers &a, i64 i)
 {
+	if (a.kind == F64) {
+		double x = term(a, i, 0);
+		neg = x < 0;
+		exp = -(1ll << 40);
+		sig[0] = sig[1] = 0;
+		if (x == 0)
+			return;
+		int e;
+		u64 m = decompose(x, e);
+		int up = __clzll((i64)m);
+		sig[1] = m << up;
+		exp = e + 64 - up;
+		return;
+	}
 	u32 cls = ((const u8 *)a.plane[2])[i];
 	int e = ((const int *)a.plane[1])[i];
 	const u64 *from = (const u64 *)a.plane[0] + i * a.limbs;

@@ -512,3 +512,96 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) nextPivots(const __grid
 	else
 		storeTriangles(last, t, other / 2, other % 2, 0);
 }
+
+// A squaring computes -(X E + Y Y) for the strictly lower triangle X and the upper triangle Y of
+// E, n x n:
+//
+//	Z[i][j] = -Σ E[i][k] E[k][j]    k < i or k <= j
+struct squaring {
+	vectors e;         // rows
+	u64 columns, rows; // double: E by columns and by rows, both size x size, padded by zeros
+	u64 z;             // double: by columns
+	int size, pad;     // a multiple of BLOCK
+};
+
+// squaredFactors stores E in doubles.
+extern "C" __global__ void __launch_bounds__(THREADS) squaredFactors(const __grid_constant__ squaring q)
+{
+	const int side = 32;
+	__shared__ double tile[side][side + 1];
+	int i0 = blockIdx.x * side, j0 = blockIdx.y * side, r = threadIdx.x % side;
+	for (int c = threadIdx.x / side; c < side; c += THREADS / side) {
+		int i = i0 + r, j = j0 + c;
+		double x = 0;
+		if (i < q.e.n && j < q.e.k) {
+			i64 e;
+			x = leading(q.e.a, q.e.off + i * q.e.rs + j * q.e.cs, e);
+			x = x == 0 || e < -FAR || e > FAR ? 0 : x * __longlong_as_double((e + 1023) << 52);
+		}
+		((double *)q.columns)[i + (i64)j * q.size] = x;
+		tile[c][r] = x;
+	}
+	__syncthreads();
+	for (int c = threadIdx.x / side; c < side; c += THREADS / side)
+		((double *)q.rows)[j0 + r + (i64)(i0 + c) * q.size] = tile[r][c];
+}
+
+#define SQUARE_STAGES (BLOCK / CHUNK)
+
+// square computes blocks of BLOCK rows and columns of Z, those with the longest sums first.
+extern "C" __global__ void __launch_bounds__(THREADS, 2) square(const __grid_constant__ squaring q)
+{
+	extern __shared__ __align__(16) double shared[];
+	const int stageSize = 2 * CHUNK * BLOCK;
+	int left = gridDim.x - 1 - blockIdx.x, last = (int)sqrtf((float)left);
+	last += (last + 1) * (last + 1) <= left;
+	last -= last * last > left;
+	left -= last * last;
+	int i0 = left <= last ? last * BLOCK : (left - last - 1) * BLOCK, j0 = left <= last ? left * BLOCK : last * BLOCK;
+	int chunks = last * (BLOCK / CHUNK), next = 0;
+	auto load = [&]() {
+		if (next < chunks) {
+			double *to = shared + next % SQUARE_STAGES * stageSize;
+			i64 row = (i64)(next * CHUNK) * q.size;
+			copyTile<CHUNK, BLOCK>(to, (const double *)q.columns + row + i0, q.size, BLOCK);
+			copyTile<CHUNK, BLOCK>(to + CHUNK * BLOCK, (const double *)q.rows + row + j0, q.size, BLOCK);
+		}
+		next++;
+		closeGroup();
+	};
+#pragma unroll
+	for (int i = 0; i < SQUARE_STAGES - 1; i++)
+		load();
+	int lane = threadIdx.x % 32, warp = threadIdx.x / 32, wi = warp % 4 * 16, wj = warp / 4 * 32;
+	double2 c[4][2] = {};
+	for (int chunk = 0; chunk < chunks; chunk++) {
+		waitGroups<SQUARE_STAGES - 2>();
+		__syncthreads();
+		load();
+		const double *at = shared + chunk % SQUARE_STAGES * stageSize;
+		multiplyChunk<2, CHUNK, BLOCK, BLOCK, true>(c, at + CHUNK * BLOCK, at, wj, wi);
+	}
+	// The last BLOCK terms: k < i, and then, on the diagonal, k from i to j.
+	waitGroups<0>();
+	for (int part = i0 < j0 ? 1 : 0; part < (i0 > j0 ? 1 : 2); part++) {
+		__syncthreads();
+		for (int e = threadIdx.x; e < BLOCK * BLOCK; e += THREADS) {
+			int k = e / BLOCK, h = e % BLOCK;
+			i64 row = (i64)(last * BLOCK + k) * q.size;
+			double *to = shared + k / CHUNK * stageSize + swizzled<BLOCK>(k % CHUNK, h);
+			bool before = k < h;
+			to[0] = i0 == last * BLOCK && before == (part == 1) ? 0 : ((const double *)q.columns)[row + i0 + h];
+			to[CHUNK * BLOCK] = part == 1 && k > h ? 0 : ((const double *)q.rows)[row + j0 + h];
+		}
+		__syncthreads();
+#pragma unroll
+		for (int chunk = 0; chunk < SQUARE_STAGES; chunk++)
+			multiplyChunk<2, CHUNK, BLOCK, BLOCK, true>(c, shared + chunk * stageSize + CHUNK * BLOCK, shared + chunk * stageSize, wj, wi);
+	}
+	double *z = (double *)q.z + i0 + wi + 2 * (lane % 4);
+#pragma unroll
+	for (int s = 0; s < 4; s++)
+#pragma unroll
+		for (int t = 0; t < 2; t++)
+			*(double2 *)(z + 8 * t + (i64)(j0 + wj + 8 * s + lane / 4) * q.size) = c[s][t];
+}

@@ -123,3 +123,18 @@ func (s *Run) NotSmall(a num.Mat, bound float64, tally *num.Array) (count int, e
 	}
 	return splitting.NotSmall(s.Config(), a, bound, tally)
 }
+
+// SquareThere is place.Squaring.Square at the run's place for an n x n matrix. It returns a matrix
+// without an array if the place has no such part.
+func (s *Run) SquareThere(e num.Mat) (num.Mat, error) {
+	squaring, ok := place.Part[place.Squaring](s.At.place())
+	if !ok || squaring.SquareOrder(e.Rows) == 0 {
+		return num.Mat{}, nil
+	}
+	n := squaring.SquareOrder(e.Rows)
+	z, err := s.Room(num.Float64, n, n)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	return z.Slice(0, e.Rows, 0, e.Rows), squaring.Square(s.Config(), e, z)
+}

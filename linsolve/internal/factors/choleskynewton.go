@@ -1,7 +1,6 @@
 package factors
 
 import (
-	"cmp"
 	"math"
 	"math/big"
 	"math/bits"
@@ -81,7 +80,18 @@ type CholeskyNewton struct {
 	sizeS                             *big.Float
 	across                            call.Extent
 	vSums                             []int64 // exponents of bounds of the row sums of V
-	Improvement                               // amp bounds ‖|S| |V|‖∞ + ‖|S| |V|‖1
+	below                             belowLeading
+	Improvement                       // amp bounds ‖|S| |V|‖∞ + ‖|S| |V|‖1
+}
+
+// belowLeading holds what a place computes of the rows of F and V below their leading part, while
+// the host would wait.
+type belowLeading struct {
+	rows   num.Mat     // of F; without an array if they are not known before F
+	of     call.Extent // of these rows; nil until they are measured
+	v      num.Mat     // V with the rows below; without an array if they are not computed
+	within *residue.Bound
+	ofV    call.Extent // of the rows below
 }
 
 // Begin sets S to x, from which steps continue, and resets everything known about the previous S.
@@ -194,9 +204,16 @@ func (t *CholeskyNewton) Enclosure(bits int) (*ziv.Enclosure, error) {
 func (t *CholeskyNewton) errorMatrix(width, places int) (v, e num.Mat, h *big.Float, err error) {
 	n := t.N
 	t.S.Stats.Steps++
-	if v, err = t.S.Room(num.Precision(uint(width)), n, n); err != nil {
+	rows := n
+	ahead := t.last && t.below.of != nil && t.F.Rows > n
+	if ahead {
+		rows = t.F.Rows
+	}
+	all, err := t.S.Room(num.Precision(uint(width)), rows, n)
+	if err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
 	}
+	v = all.Slice(0, n, 0, n)
 	tolerance, err := t.tolerance(width)
 	if err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
@@ -207,6 +224,13 @@ func (t *CholeskyNewton) errorMatrix(width, places int) (v, e num.Mat, h *big.Fl
 	lost := bound.Upper()
 	if tolerance != nil {
 		lost = bound.Exp2(t.Amp - width)
+	}
+	t.below.v = num.Mat{}
+	if ahead {
+		t.below.v = all
+		if err := t.multiplyBelow(all, width-t.Amp-4); err != nil {
+			return num.Mat{}, num.Mat{}, nil, err
+		}
 	}
 	if err := t.lookAtV(v); err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
@@ -344,12 +368,8 @@ func (t *CholeskyNewton) step(v, e num.Mat, h *big.Float, next int) error {
 	if err != nil {
 		return err
 	}
-	if !t.X.Format().IsMP() {
-		was := t.X
-		if t.X, err = t.S.Scaled(was, scale.Scaling{}, was.Format().Bits()); err != nil || t.X.Arr == nil {
-			return cmp.Or(err, call.ErrRange)
-		}
-		t.S.Drop(was)
+	if err := inMP(t.S, &t.X); err != nil {
+		return err
 	}
 	if err := t.S.Sum(t.X, d, x); err != nil {
 		return err
@@ -410,9 +430,16 @@ func (t *CholeskyNewton) lookAtV(v num.Mat) (err error) {
 	if _, _, err := t.Sizes(); err != nil {
 		return err
 	}
-	x, err := t.S.Measure(v.T(), v)
+	list := []num.Mat{v.T(), v}
+	if all := t.below.v; all.Arr != nil {
+		list = append(list, all.Slice(t.N, all.Rows, 0, t.N))
+	}
+	x, err := t.S.Measure(list...)
 	if err != nil {
 		return err
+	}
+	if len(list) > 2 {
+		t.below.ofV = x[2]
 	}
 	t.vCols, t.vRows, t.vSums = x[0].Vectors(), x[1].Vectors(), x[1].Sums()
 	rows, cols := bound.Upper().Mul(t.sizeS, x[1].Norm()), bound.Upper().Mul(t.across.Norm(), x[0].Norm())
@@ -429,6 +456,9 @@ func (t *CholeskyNewton) Sizes() (f, s int, err error) {
 	if t.size == nil {
 		list = append(list, t.F.Slice(0, t.N, 0, t.N))
 	}
+	if t.below.of == nil && t.below.rows.Arr != nil {
+		list = append(list, t.below.rows)
+	}
 	if len(list) > 0 {
 		x, err := t.S.Measure(list...)
 		if err != nil {
@@ -443,6 +473,10 @@ func (t *CholeskyNewton) Sizes() (f, s int, err error) {
 			if t.S.At.UsesBounds() {
 				_, t.top = x[0].Size()
 			}
+			x = x[1:]
+		}
+		if len(x) > 0 {
+			t.below.of = x[0]
 		}
 	}
 	return t.size.MantExp(nil), t.sizeS.MantExp(nil), nil
@@ -467,26 +501,30 @@ func (t *CholeskyNewton) finish(bits, width int, leading, e num.Mat, h *big.Floa
 		return nil, err
 	}
 	v := leading
+	tops := t.vSums
 	var offs []int64 // rows of V below the leading part are in error by 2^offs
+	var ofBelow *residue.Vectors
 	if m > n {
-		if v, err = taller(t.S, leading, m); err != nil {
-			return nil, err
+		if v = t.below.v; v.Arr == nil {
+			if v, err = taller(t.S, leading, m); err != nil {
+				return nil, err
+			}
+			if err := t.multiplyBelow(v, bits); err != nil {
+				return nil, err
+			}
+			if tops, err = t.S.RowSums(v); err != nil {
+				return nil, err
+			}
+		} else {
+			tops = append(slices.Clip(tops), t.below.ofV.Sums()...)
+			ofBelow = t.below.ofV.Vectors()
 		}
-		within, err := t.belowTolerance(bits)
-		if err != nil {
-			return nil, err
-		}
-		if within != nil {
+		if within := t.below.within; within != nil {
 			for _, row := range within.Rows {
 				offs = append(offs, row+within.Cols[0]-within.Within)
 			}
 		}
-		if err := t.S.GemmOfTriangles(0, 1, t.F.Slice(n, m, 0, n), t.X.T(), 0, num.Mat{}, v.Slice(n, m, 0, n), [2]byte{0, 'U'}, within); err != nil {
-			return nil, err
-		}
-	}
-	tops := t.vSums
-	if tops == nil || m > n {
+	} else if tops == nil {
 		if tops, err = t.S.RowSums(v); err != nil {
 			return nil, err
 		}
@@ -513,7 +551,7 @@ func (t *CholeskyNewton) finish(bits, width int, leading, e num.Mat, h *big.Floa
 		return nil, err
 	}
 	if m > n {
-		if err := t.S.GemmOfTriangles(0, -1, v.Slice(n, m, 0, n), z.T(), 0, num.Mat{}, d.Slice(n, m, 0, n), [2]byte{0, 'U'}, limit(n, m)); err != nil {
+		if err := t.S.GemmOfTriangles(0, -1, v.Slice(n, m, 0, n), z.T(), 0, num.Mat{}, d.Slice(n, m, 0, n), [2]byte{0, 'U'}, t.S.Known(limit(n, m), ofBelow, call.UniformVectors(n, n, int64(1-g), int64(1-g)))); err != nil {
 			return nil, err
 		}
 	}
@@ -555,6 +593,19 @@ func (t *CholeskyNewton) unknownOf() (*big.Float, error) {
 	return bound.Exp2(rows + t.across.Norm().MantExp(nil) + bits.Len(uint(t.N)) - t.rounded), nil
 }
 
+// multiplyBelow computes the rows of V below its leading part, with errors of about 2^-places.
+func (t *CholeskyNewton) multiplyBelow(v num.Mat, places int) (err error) {
+	m, n := t.F.Rows, t.N
+	if t.below.within, err = t.belowTolerance(places); err != nil {
+		return err
+	}
+	within := t.below.within
+	if t.below.of != nil {
+		within = t.S.Known(within, t.below.of.Vectors(), t.sRows)
+	}
+	return t.S.GemmOfTriangles(0, 1, t.F.Slice(n, m, 0, n), t.X.T(), 0, num.Mat{}, v.Slice(n, m, 0, n), [2]byte{0, 'U'}, within)
+}
+
 // belowTolerance returns the known bound of the entries of V below its first n rows, with the error
 // that they may have where they need not be correctly rounded; else nil. Columns of L^T have
 // Euclidean norms of at most 1, so the norm of a row of L = F L^-T is at least the norm of the row
@@ -563,10 +614,14 @@ func (t *CholeskyNewton) belowTolerance(places int) (*residue.Bound, error) {
 	if !t.S.At.UsesBounds() {
 		return nil, nil
 	}
-	below := t.F.Slice(t.N, t.F.Rows, 0, t.N)
-	rows, err := t.S.RowSums(below)
-	if err != nil {
-		return nil, err
+	var rows []int64
+	if t.below.of != nil {
+		rows = t.below.of.Sums()
+	} else {
+		var err error
+		if rows, err = t.S.RowSums(t.F.Slice(t.N, t.F.Rows, 0, t.N)); err != nil {
+			return nil, err
+		}
 	}
 	_, norm, err := t.Sizes()
 	if err != nil {

@@ -21,6 +21,8 @@ type Improvement struct {
 	// Least, if not 0, is the least number of bits of an enclosure: it may have fewer bits than
 	// requested if it then takes fewer products.
 	Least int
+
+	last bool // the next step is expected to be the last one
 }
 
 func (t *Improvement) known() *Improvement { return t }
@@ -56,6 +58,7 @@ func Improved(s *call.Run, t Improving, bits int) (*ziv.Enclosure, error) {
 		t.planned(at.likelyGain(), bits)
 		next, width, places := at.next(bits)
 		guess := at.Amp
+		at.last = next == bits
 		v, e, h, err := t.errorMatrix(width, places)
 		if err != nil {
 			return nil, err

@@ -58,13 +58,14 @@ type LUNewton struct {
 	S           *call.Run
 	By          scale.Scaling
 	F           num.Mat // m x n
-	x, y        num.Mat // S and T
+	x, y        num.Mat // S and T: in MP, or in Float64 if they are the seed of a place
 	K           int
 	Blocks      []int
 	one         num.Mat // the unit matrix; nil until it is needed
 	cond        float64 // ≥ ‖|T^-1| |T|‖∞; 0 until it is needed at a place
 	Improvement         // amp bounds ‖|S| |F T|‖∞ + cond
 	luSizes
+	luAhead
 }
 
 // Pivoted is an LUNewton of A with its rows, for LDLT also its columns, in an order that float64
@@ -213,6 +214,9 @@ func (t *LUNewton) errorMatrix(width, places int) (v, e num.Mat, h *big.Float, e
 	if tolerance != nil {
 		lost = bound.Exp2(t.Amp - width)
 	}
+	if err := t.goAhead(width); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
+	}
 	if t.Amp, err = t.spread(v); err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
 	}
@@ -234,6 +238,9 @@ func (t *LUNewton) errorMatrix(width, places int) (v, e num.Mat, h *big.Float, e
 		return num.Mat{}, num.Mat{}, nil, err
 	}
 	lost.Add(lost, newton.LostBy(limit))
+	if err := t.lookInto(e); err != nil { // while the place computes E
+		return num.Mat{}, num.Mat{}, nil, err
+	}
 	norm, err := t.S.RowNorm(e)
 	if err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
@@ -327,10 +334,16 @@ func (t *LUNewton) upperFactors() [2]byte {
 func (t *LUNewton) correction(e num.Mat, h *big.Float, bits int) (x, y num.Mat, lost *big.Float, err error) {
 	n, g := t.K, t.Gain
 	terms := order(g, bits+3)
-	if x, y, err = t.split(e); err != nil {
+	lost = bound.Upper().Add(bound.Upper().SetMantExp(h, 1), bound.Exp2(5-4*g))
+	x, y, more, err := t.bySquare(e, bits)
+	if err != nil || x.Arr != nil {
+		return x, y, lost.Add(lost, more), err
+	}
+	if x, y = t.lower, t.upper; x.Arr != nil {
+		t.lower, t.upper = num.Mat{}, num.Mat{}
+	} else if x, y, err = t.split(e); err != nil {
 		return num.Mat{}, num.Mat{}, nil, err
 	}
-	lost = bound.Upper().Add(bound.Upper().SetMantExp(h, 1), bound.Exp2(5-4*g))
 	if terms == 2 {
 		t.S.Drop(e)
 		return x, y, lost.Add(lost, bound.Exp2(2-2*g)), nil // without E'
@@ -424,6 +437,9 @@ func (t *LUNewton) step(_, e num.Mat, h *big.Float, next int) error {
 	if err != nil {
 		return err
 	}
+	if err := t.convert(); err != nil {
+		return err
+	}
 	if err := t.findCond(); err != nil {
 		return err
 	}
@@ -433,7 +449,10 @@ func (t *LUNewton) step(_, e num.Mat, h *big.Float, next int) error {
 	}
 	n, prec := t.K, max(next+t.Amp+4, 64)
 	format := num.Precision(uint(max(prec-t.Gain+2, 24)))
-	left, right := t.stepTolerances(prec)
+	left, right, err := t.stepTolerances(prec)
+	if err != nil {
+		return err
+	}
 	improve := func(of num.Mat, product func(d num.Mat) error) (num.Mat, error) {
 		d, err := t.S.Matrix(format, n, n)
 		if err != nil {
@@ -459,7 +478,7 @@ func (t *LUNewton) step(_, e num.Mat, h *big.Float, next int) error {
 		return err
 	}
 	t.S.Drop(x, y)
-	t.sized = false
+	t.sized, t.across = false, false
 	t.cond = float64(t.cond * 1.05)
 	lost.Add(lost, bound.Upper().SetMantExp(lost, 1))
 	if left != nil {
@@ -477,15 +496,12 @@ func (t *LUNewton) finish(bits, width int, leading, e num.Mat, h *big.Float) (*z
 	if err != nil {
 		return nil, err
 	}
-	w, err := t.S.Matrix(num.Precision(uint(width)), k, n)
+	w, err := t.upperPart(bits, width)
 	if err != nil {
 		return nil, err
 	}
 	within, err := t.finishTolerances(bits)
 	if err != nil {
-		return nil, err
-	}
-	if err := t.S.GemmOfTriangles('U', 1, t.x, t.F.Slice(0, k, 0, k), 0, num.Mat{}, w.Slice(0, k, 0, k), [2]byte{'L', 0}, within.leading); err != nil {
 		return nil, err
 	}
 	if n > k {
@@ -498,11 +514,11 @@ func (t *LUNewton) finish(bits, width int, leading, e num.Mat, h *big.Float) (*z
 	lost.Add(lost, bound.Exp2(1-width))
 	lost.Add(lost, bound.Exp2(1-g-places))
 	format := num.Precision(uint(places))
-	dv, err := t.S.Matrix(format, m, k)
+	dv, err := t.S.Room(format, m, k)
 	if err != nil {
 		return nil, err
 	}
-	dw, err := t.S.Matrix(format, k, n)
+	dw, err := t.S.Room(format, k, n)
 	if err != nil {
 		return nil, err
 	}
@@ -521,13 +537,20 @@ func (t *LUNewton) finish(bits, width int, leading, e num.Mat, h *big.Float) (*z
 			return nil, err
 		}
 	}
-	list := []num.Mat{w.Slice(0, k, 0, k).T()}
-	if n > k {
-		list = append(list, w.Slice(0, k, k, n).T())
+	if t.wCols == nil {
+		x, err := t.S.Measure(w.Slice(0, k, 0, k).T())
+		if err != nil {
+			return nil, err
+		}
+		t.wCols = x[0]
 	}
-	sizes, err := t.S.Measure(list...)
-	if err != nil {
-		return nil, err
+	sizes := []call.Extent{t.wCols}
+	if n > k {
+		x, err := t.S.Measure(w.Slice(0, k, k, n).T())
+		if err != nil {
+			return nil, err
+		}
+		sizes = append(sizes, x...)
 	}
 	var cols []int64
 	for _, x := range sizes {

@@ -1,6 +1,7 @@
 package factors
 
 import (
+	"cmp"
 	"math/big"
 	"math/bits"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
+	"github.com/halfulp/halfulp/internal/proof/scale"
 	"github.com/halfulp/halfulp/internal/residue"
 )
 
@@ -36,6 +38,19 @@ func taller(s *call.Run, first num.Mat, m int) (num.Mat, error) {
 		return num.Mat{}, err
 	}
 	return z, s.CopyNumbers(z.Slice(0, first.Rows, 0, first.Cols), first)
+}
+
+// inMP converts a matrix to MP, unless it is in MP.
+func inMP(s *call.Run, m *num.Mat) (err error) {
+	was := *m
+	if was.Format().IsMP() {
+		return nil
+	}
+	if *m, err = s.Scaled(was, scale.Scaling{}, was.Format().Bits()); err != nil || m.Arr == nil {
+		return cmp.Or(err, call.ErrRange)
+	}
+	s.Drop(was)
+	return nil
 }
 
 // spread returns e with ‖|A| |B|‖∞ + ‖|A| |B|‖1 ≤ 2^e for matrices in MP.

@@ -34,7 +34,7 @@ func CholeskyOnDevice(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 	if err := s.NewTally(); err != nil {
 		return num.Mat{}, err
 	}
-	d, err := choleskyNewtonThere(s, a, MostBits(f))
+	d, err := choleskyNewtonThere(s, a, MostBits(f), num.Mat{}, nil)
 	s.Stage("approximate inverse")
 	if err != nil || d == nil {
 		return num.Mat{}, err
@@ -64,8 +64,11 @@ func CholeskyOnDevice(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 	return z, nil
 }
 
-// choleskyNewtonThere is NewCholeskyNewton for a square matrix at the run's place.
-func choleskyNewtonThere(s *call.Run, a num.Mat, most int) (*CholeskyNewton, error) {
+// choleskyNewtonThere is NewCholeskyNewton for a square matrix at the run's place. It stores F in
+// room unless that has no array; then A is in MP of at most the bits of room. If below is not nil,
+// it returns the rows of F to come below the leading part for the exponents of columns; a result
+// without an array ends the attempt.
+func choleskyNewtonThere(s *call.Run, a num.Mat, most int, room num.Mat, below func(cols []int64) (num.Mat, error)) (*CholeskyNewton, error) {
 	n := a.Rows
 	x, err := s.Room(num.Float64, n, n)
 	if err != nil {
@@ -77,7 +80,12 @@ func choleskyNewtonThere(s *call.Run, a num.Mat, most int) (*CholeskyNewton, err
 	}
 	defer begun.Drop()
 	d := &CholeskyNewton{S: s, by: scale.Scaling{Rows: exps, Cols: exps}, X: x, N: n}
-	if d.F, err = s.Scaled(a, d.by, most); err != nil || d.F.Arr == nil {
+	if d.F = room; room.Arr != nil {
+		odd, err := s.Shift(a, exps, exps, room, s.Tally)
+		if err != nil || odd > 0 {
+			return nil, err
+		}
+	} else if d.F, err = s.Scaled(a, d.by, most); err != nil || d.F.Arr == nil {
 		return nil, err
 	}
 	if count, err := s.Triangle(place.CountAsymmetric, d.F, s.Tally); err != nil || count > 0 {
@@ -85,6 +93,11 @@ func choleskyNewtonThere(s *call.Run, a num.Mat, most int) (*CholeskyNewton, err
 	}
 	if d.one, err = s.Identity(n); err != nil { // the copy overlaps with the wait for sizes
 		return nil, err
+	}
+	if below != nil {
+		if d.below.rows, err = below(exps); err != nil || d.below.rows.Arr == nil {
+			return nil, err
+		}
 	}
 	// Rows of the Cholesky factor of F have Euclidean norms of at most 1.
 	_, norm, err := d.Sizes()

@@ -113,19 +113,13 @@ func pivotedThere(s *call.Run, a num.Mat, most int) (*Pivoted, error) {
 		}
 	}()
 	// What does not depend on the order is queued while the place computes the triangles.
-	p := &Pivoted{LUNewton: &LUNewton{S: s, K: k, Blocks: ziv.Ones(k), By: scale.Scaling{Rows: make([]int64, m), Cols: append(cols, make([]int64, n-k)...)}}}
+	p := &Pivoted{LUNewton: &LUNewton{S: s, K: k, Blocks: ziv.Ones(k), x: x, y: y, By: scale.Scaling{Rows: make([]int64, m), Cols: append(cols, make([]int64, n-k)...)}}}
 	f, err := s.Scaled(a, scale.Scaling{Rows: rows, Cols: p.By.Cols}, most)
 	if err != nil || f.Arr == nil {
 		return nil, err
 	}
 	if p.F, err = s.Room(f.Format(), m, n); err != nil {
 		return nil, err
-	}
-	for _, m := range []struct{ to, of *num.Mat }{{&p.x, &x}, {&p.y, &y}} {
-		if *m.to, err = s.Scaled(*m.of, scale.Unscaled(k, k), most); err != nil || m.to.Arr == nil {
-			return nil, err
-		}
-		s.Drop(*m.of)
 	}
 	if p.one, err = s.Identity(k); err != nil {
 		return nil, err

@@ -1,10 +1,12 @@
 package factors
 
 import (
+	"cmp"
 	"math/big"
 	"math/bits"
 
 	"github.com/halfulp/halfulp/internal/num"
+	"github.com/halfulp/halfulp/internal/place"
 	"github.com/halfulp/halfulp/internal/proof/bound"
 	"github.com/halfulp/halfulp/internal/proof/call"
 	"github.com/halfulp/halfulp/internal/residue"
@@ -15,14 +17,16 @@ import (
 
 // luSizes are exponents of bounds of the matrices of an LUNewton.
 type luSizes struct {
-	normF, topF int  // ‖F‖∞ and entries of F, for its leading part
-	normS, topS int  // the same for S
-	normT, topT int  // the same for T
-	normW       int  // ‖S F‖∞, before and after every step
-	normV       int  // ‖V‖∞
-	sized       bool // the sizes of S and T are known
-	measured    bool // the sizes of F are known
-	off         int  // entries of V are in error by at most 2^off beside their rounding
+	normF, topF int        // ‖F‖∞ and entries of F, for its leading part
+	normS, topS int        // the same for S
+	sizeS       *big.Float // ≥ ‖S‖∞
+	normT, topT int        // the same for T
+	normW       int        // ‖S F‖∞, before and after every step
+	normV       int        // ‖V‖∞
+	sized       bool       // the sizes of the rows of S and the columns of T are known
+	across      bool       // the sizes of the columns of S and the rows of T are known
+	measured    bool       // the sizes of F are known
+	off         int        // entries of V are in error by at most 2^off beside their rounding
 	// sizes of rows and columns, for the bounds of products
 	fRows, fCols, sRows, sCols, tRows, tCols, vRows, vCols *residue.Vectors
 	// exponents of bounds of the sums of magnitudes of rows of V
@@ -38,19 +42,131 @@ func (t *LUNewton) small(columns bool, top int) *residue.Vectors {
 	return call.UniformVectors(t.K, t.K, int64(top), sum)
 }
 
-// spread returns amp for V. At a place it also measures V for the bounds of later products.
+// luAhead holds results that a place computes before they are known to be needed, while the host
+// would wait. They belong to the last V and E.
+type luAhead struct {
+	w            num.Mat // the leading part of W = S F in a k x n matrix; may be missing
+	wOff         int     // entries of W may be in error by 2^wOff beside their rounding
+	wCols        call.Extent
+	square       num.Mat // -(X1 E + Y1²) in Float64, or the parts of E in lower and upper
+	lower, upper num.Mat
+}
+
+// goAhead computes the leading part of W in width bits if the next step is expected to be the last
+// one. It drops the results that belonged to an earlier V.
+func (t *LUNewton) goAhead(width int) (err error) {
+	for _, m := range []num.Mat{t.w, t.square, t.lower, t.upper} {
+		if m.Arr != nil {
+			t.S.Drop(m)
+		}
+	}
+	t.luAhead = luAhead{}
+	if t.last && t.S.At.UsesBounds() {
+		t.w, err = t.upperPart(width-t.Amp-4, width)
+	}
+	return err
+}
+
+// lookInto computes the square of E, or where that is not possible the parts of E.
+func (t *LUNewton) lookInto(e num.Mat) (err error) {
+	if !t.S.At.UsesBounds() {
+		return nil
+	}
+	if len(t.Blocks) == t.K {
+		if t.square, err = t.S.SquareThere(e); err != nil || t.square.Arr != nil {
+			return err
+		}
+	}
+	t.lower, t.upper, err = t.split(e)
+	return err
+}
+
+// bySquare returns the x and y of correction and the error lost of E' from the square of E in
+// float64 arithmetic, if three terms suffice and the square is accurate enough; else x has no
+// array.
+//
+// By place.Squaring the norm of the error of the square is at most (n + 16) 2^-51 ‖E‖², and n
+// 2^-900. The error of E' counts four times, as in correction.
+func (t *LUNewton) bySquare(e num.Mat, places int) (x, y num.Mat, lost *big.Float, err error) {
+	z, g := t.square, t.Gain
+	t.square = num.Mat{}
+	if z.Arr == nil {
+		return num.Mat{}, num.Mat{}, nil, nil
+	}
+	defer t.S.Drop(z)
+	lost = bound.Exp2(bits.Len(uint(t.K+16)) - 51 + 2 - 2*g)
+	format := num.Precision(uint(max(places-g+4, 24)))
+	if order(g, places+3) != 3 || lost.MantExp(nil) > -places-3 || max(e.Format().Bits(), format.Bits()) > place.MostSummed {
+		return num.Mat{}, num.Mat{}, nil, nil
+	}
+	lost.Add(lost, bound.Exp2(-800))
+	s, err := t.S.Room(format, t.K, t.K)
+	if err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
+	}
+	if err := t.S.Sum(e, z, s); err != nil {
+		return num.Mat{}, num.Mat{}, nil, err
+	}
+	t.S.Drop(e)
+	x, y, err = t.split(s)
+	t.S.Drop(s)
+	lost.Add(lost, bound.Exp2(3-3*g))
+	return x, y, lost.Add(lost, bound.Exp2(1-g-format.Bits())), err
+}
+
+// upperPart returns W, of which the upper triangle of the leading part is computed, in width bits,
+// up to errors of about 2^-places; or the W of goAhead.
+func (t *LUNewton) upperPart(places, width int) (num.Mat, error) {
+	if t.w.Arr != nil {
+		w := t.w
+		t.w = num.Mat{}
+		return w, nil
+	}
+	k := t.K
+	w, err := t.S.Matrix(num.Precision(uint(width)), k, t.F.Cols)
+	if err != nil {
+		return num.Mat{}, err
+	}
+	top := t.normS + t.topF
+	t.wOff = min(-places-8, top-1)
+	limit := t.S.Known(uniform(t.S, k, top, top-t.wOff), t.sRows, t.fCols)
+	return w, t.S.GemmOfTriangles('U', 1, t.x, t.F.Slice(0, k, 0, k), 0, num.Mat{}, w.Slice(0, k, 0, k), [2]byte{'L', 0}, limit)
+}
+
+// nearAmp bounds the bits by which ‖S‖∞ ‖V‖∞ may exceed the guess of amp for it to be used in place
+// of ‖|S| |V|‖∞, which takes longer to compute.
+const nearAmp = 4
+
+// spread returns amp for V. At a place it also measures V for the bounds of later products, and W.
 func (t *LUNewton) spread(v num.Mat) (int, error) {
 	if t.S.At.UsesBounds() {
-		x, err := t.S.Measure(v, v.T())
+		list := []num.Mat{v, v.T()}
+		if t.w.Arr != nil {
+			list = append(list, t.w.Slice(0, t.K, 0, t.K).T())
+		}
+		x, err := t.S.Measure(list...)
 		if err != nil {
 			return 0, err
 		}
 		t.normV, _ = x[0].Size()
 		t.vRows, t.vCols, t.vSums = x[0].Vectors(), x[1].Vectors(), x[0].Sums()
+		if t.w.Arr != nil {
+			t.wCols = x[2]
+		}
+		sum := bound.Upper().Mul(t.sizeS, x[0].Norm())
+		if amp := sum.Add(sum, new(big.Float).SetFloat64(t.cond)).MantExp(nil); amp <= t.Amp+nearAmp {
+			return amp, nil
+		}
+	}
+	if err := t.convert(); err != nil {
+		return 0, err
 	}
 	rows, err := t.S.RowSpread(t.x, v)
 	return call.SizeOf(float64((rows + t.cond) * (1 + 0x1p-50))), err
 }
+
+// convert converts S and T to MP.
+func (t *LUNewton) convert() error { return cmp.Or(inMP(t.S, &t.x), inMP(t.S, &t.y)) }
 
 // findCond computes cond, if that is not known, and at a place the norm of S F.
 //
@@ -60,6 +176,12 @@ func (t *LUNewton) spread(v num.Mat) (int, error) {
 func (t *LUNewton) findCond() error {
 	if t.cond > 0 {
 		return nil
+	}
+	if err := t.convert(); err != nil {
+		return err
+	}
+	if err := t.stepSizes(); err != nil {
+		return err
 	}
 	n := t.K
 	w, err := t.S.Room(num.Precision(24), n, n)
@@ -102,9 +224,9 @@ func (t *LUNewton) tolerance(width int) (*residue.Bound, error) {
 	return t.S.Known(uniform(t.S, t.K, top, top-t.off), t.fRows, t.tCols), nil
 }
 
-// sizes measures S, T and, the first time, F.
+// sizes measures the rows of S, the columns of T and, the first time, F.
 func (t *LUNewton) sizes() error {
-	list := []num.Mat{t.x, t.x.T(), t.y, t.y.T()}
+	list := []num.Mat{t.x, t.y.T()}
 	if !t.measured {
 		f := t.F.Slice(0, t.K, 0, t.K)
 		list = append(list, f, f.T())
@@ -115,13 +237,29 @@ func (t *LUNewton) sizes() error {
 	}
 	t.sized = true
 	t.normS, t.topS = x[0].Size()
-	t.normT, t.topT = x[2].Size()
-	t.sRows, t.sCols, t.tRows, t.tCols = x[0].Vectors(), x[1].Vectors(), x[2].Vectors(), x[3].Vectors()
+	t.sizeS = x[0].Norm()
+	_, t.topT = x[1].Size()
+	t.sRows, t.tCols = x[0].Vectors(), x[1].Vectors()
 	if !t.measured {
 		t.measured = true
-		t.normF, t.topF = x[4].Size()
-		t.fRows, t.fCols = x[4].Vectors(), x[5].Vectors()
+		t.normF, t.topF = x[2].Size()
+		t.fRows, t.fCols = x[2].Vectors(), x[3].Vectors()
 	}
+	return nil
+}
+
+// stepSizes measures the columns of S and the rows of T for a step, unless they are measured.
+func (t *LUNewton) stepSizes() error {
+	if t.across {
+		return nil
+	}
+	x, err := t.S.Measure(t.x.T(), t.y)
+	if err != nil {
+		return err
+	}
+	t.across = true
+	t.normT, _ = x[1].Size()
+	t.sCols, t.tRows = x[0].Vectors(), x[1].Vectors()
 	return nil
 }
 
@@ -140,44 +278,44 @@ func (t *LUNewton) sizes() error {
 //
 // They are less than another quarter if both ‖F‖ n 2^of and ‖F‖ 2^(2-prec) ‖T‖ are below 2^-6 and
 // ‖S‖ ‖F‖ n 2^of is below 2^(amp-5).
-func (t *LUNewton) stepTolerances(prec int) (left, right *residue.Bound) {
+func (t *LUNewton) stepTolerances(prec int) (left, right *residue.Bound, err error) {
 	if !t.S.At.UsesBounds() {
-		return nil, nil
+		return nil, nil, nil
+	}
+	if err := t.stepSizes(); err != nil {
+		return nil, nil, err
 	}
 	length := bits.Len(uint(t.K))
 	off := t.Amp - prec - max(t.normV, 0) - length - 2
 	of := t.Amp - prec - max(t.normW, 0) - length - 2
 	if t.normF+length+of > -6 || t.normF+2-prec+t.normT > -6 || t.normS+t.normF+length+of > t.Amp-5 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	g := t.Gain
 	bound := func(top, off int) *residue.Bound { return uniform(t.S, t.K, top, max(top-off, 1)) }
 	left = t.S.Known(bound(1-g+t.topS, off), t.small(false, 1-g), t.sCols)
 	right = t.S.Known(bound(1-g+t.normT, of), t.tRows, t.small(true, 1-g))
-	return left, right
+	return left, right, nil
 }
 
 // finishTolerances are the known bounds of the products of the last step where they need not be
-// correctly rounded: of the upper triangle of W = S F (leading), of W right of its leading part
-// (right), and of V below its leading part (below).
+// correctly rounded: of W right of its leading part (right), and of V below its leading part
+// (below).
 type finishTolerances struct {
-	leading, right, below *residue.Bound
-	rows, cols            []int64 // exponents of error bounds of rows of L and columns of U
+	right, below *residue.Bound
+	rows, cols   []int64 // exponents of error bounds of rows of L and columns of U
 }
 
 // finishTolerances requests errors of about 2^-places relative to the rows of L and the columns of
-// U, whose sizes it estimates from the rows and columns of F.
+// U, whose sizes it estimates from the rows and columns of F. The leading part of W exists.
 //
 // If rows of V and columns of W have errors of 2^off, the errors of L = V (I - Y) and U = (I - X) W
 // are at most 2^off (1 + k max |Y|) and 2^off (1 + ‖X‖∞). max |Y| and ‖X‖∞ are at most 2^(1-gain).
 func (t *LUNewton) finishTolerances(places int) (z finishTolerances, err error) {
 	m, n := t.F.Dims()
-	top := t.normS + t.topF
-	off := min(-places-8, top-1)
-	z.leading = t.S.Known(uniform(t.S, t.K, top, top-off), t.sRows, t.fCols)
 	grown := 1 + max(bits.Len(uint(t.K))+1-t.Gain, 0)
 	for range t.K {
-		z.rows, z.cols = append(z.rows, int64(t.off+grown)), append(z.cols, int64(off+1))
+		z.rows, z.cols = append(z.rows, int64(t.off+grown)), append(z.cols, int64(t.wOff+1))
 	}
 	spare := places + 8 + bits.Len(uint(t.K))
 	same := func(x int) []int64 {

@@ -114,40 +114,54 @@ func stackedThere(s *call.Run, a num.Mat, bits, most int, pivoting bool) (*Chole
 			}
 		}
 	}
-	d, err := choleskyNewtonThere(s, normal, max(most, bits))
+	var f, leading num.Mat // F and its leading part
+	direct := !pivoting && a.Arr.Terms() <= 1 && a.Format().Bits() <= most
+	if direct {
+		if f, err = s.Room(num.Precision(uint(max(bits, a.Format().Bits()))), n+m, n); err != nil {
+			return nil, nil, err
+		}
+		leading = f.Slice(0, n, 0, n)
+	}
+	d, err := choleskyNewtonThere(s, normal, max(most, bits), leading, func(exps []int64) (num.Mat, error) {
+		cols := make([]int64, n) // of A
+		for j, p := range order {
+			cols[p] = exps[j]
+		}
+		if direct {
+			below := f.Slice(n, n+m, 0, n)
+			odd, err := s.Shift(a, make([]int64, m), cols, below, s.Tally)
+			if err != nil || odd > 0 {
+				return num.Mat{}, err
+			}
+			return below, nil
+		}
+		below, err := s.Scaled(a, scale.Scaling{Rows: make([]int64, m), Cols: cols}, most)
+		if err != nil || below.Arr == nil || !pivoting {
+			return below, err
+		}
+		z, err := gathered(s, below.T(), order)
+		s.Drop(below)
+		return z.T(), err
+	})
 	if err != nil || d == nil {
 		return nil, nil, err
 	}
 	s.Drop(normal)
 	d.rounded = bits - d.top
-	cols := make([]int64, n) // of A
-	for j, p := range order {
-		cols[p] = d.by.Cols[j]
-	}
-	below, err := s.Scaled(a, scale.Scaling{Rows: make([]int64, m), Cols: cols}, most)
-	if err != nil || below.Arr == nil {
-		return nil, nil, err
-	}
-	if pivoting {
-		of := below
-		if below, err = gathered(s, below.T(), order); err != nil {
+	if !direct {
+		below := d.below.rows
+		if f, err = s.Room(num.Precision(uint(max(bits, below.Format().Bits()))), n+m, n); err != nil {
 			return nil, nil, err
 		}
-		s.Drop(of)
-		below = below.T()
+		if err := s.CopyNumbers(f.Slice(0, n, 0, n), d.F); err != nil {
+			return nil, nil, err
+		}
+		if err := s.CopyNumbers(f.Slice(n, n+m, 0, n), below); err != nil {
+			return nil, nil, err
+		}
+		s.Drop(d.F, below)
 	}
-	f, err := s.Room(num.Precision(uint(max(bits, below.Format().Bits()))), n+m, n)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := s.CopyNumbers(f.Slice(0, n, 0, n), d.F); err != nil {
-		return nil, nil, err
-	}
-	if err := s.CopyNumbers(f.Slice(n, n+m, 0, n), below); err != nil {
-		return nil, nil, err
-	}
-	s.Drop(d.F, below)
-	d.F = f
+	d.F, d.below.rows = f, num.Mat{}
 	d.by.Rows = append(append([]int64(nil), d.by.Rows...), make([]int64, m)...)
 	return d, order, nil
 }
