@@ -54,10 +54,10 @@ type Link interface {
 	// GPU d stores, and vectors x ≥ 0; a nil x stands for ones.
 	Magnitudes(ctx context.Context, d int, list []num.Mat, x [][]float64) (z [][]float64, err error)
 	// CountAsymmetric counts, on each GPU d, the entries that differ in the blocks list[d], whose A
-	// it stores. The GPUs must be linked.
-	CountAsymmetric(ctx context.Context, list [][]Across) (count int, err error)
-	// Mirror copies, on each GPU d, B to A for all of list[d], under the same condition. It does
-	// not wait.
+	// it stores, in counters[d], or returns the count if that is nil. The GPUs must be linked.
+	CountAsymmetric(ctx context.Context, list [][]Across, counters []*num.Array) (count int, err error)
+	// Mirror copies, on each GPU d, B to A for all of list[d], of which it stores one. The GPUs must
+	// be linked. It does not wait.
 	Mirror(ctx context.Context, list [][]Across) error
 	// Linked enables kernels of each GPU to access the memory of all others, and reports whether
 	// all of them can.

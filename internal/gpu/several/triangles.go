@@ -18,21 +18,27 @@ type Across struct {
 }
 
 // Triangle runs on all GPUs if they can access each other's memory or need not, else on the first
-// GPU. It returns the count and does not use the tally.
-func (p *Place) Triangle(c place.Config, op place.TriangleOperation, a num.Mat, _ *num.Array) (int, error) {
+// GPU, which does not use the tally.
+func (p *Place) Triangle(c place.Config, op place.TriangleOperation, a num.Mat, tally *num.Array) (int, error) {
 	if c.Ctx == nil {
 		c.Ctx = context.Background()
 	}
 	list := p.shares(a)
 	if op == place.HalveDiagonal || op == place.CountNotPositive {
 		if len(list) > 0 {
-			return p.diagonal(c, op, a)
+			return p.diagonal(c, op, a, tally)
 		}
 	} else if linked, err := p.link.Linked(c.Ctx); err != nil {
 		return 0, err
 	} else if linked && len(list) > 0 {
 		if op == place.CountAsymmetric {
-			return p.link.CountAsymmetric(c.Ctx, facing(list))
+			counters := make([]*num.Array, len(p.parts))
+			for d := range counters {
+				if counters[d], err = tallyOf(c.Ctx, tally, d); err != nil {
+					return 0, err
+				}
+			}
+			return p.link.CountAsymmetric(c.Ctx, facing(list), counters)
 		}
 		p.changed(a)
 		return 0, p.link.Mirror(c.Ctx, mirrored(list))
@@ -49,10 +55,14 @@ func (p *Place) Triangle(c place.Config, op place.TriangleOperation, a num.Mat, 
 }
 
 // diagonal runs operations on the diagonal of a matrix that is distributed by columns.
-func (p *Place) diagonal(c place.Config, op place.TriangleOperation, a num.Mat) (int, error) {
+func (p *Place) diagonal(c place.Config, op place.TriangleOperation, a num.Mat, tally *num.Array) (int, error) {
 	var count atomic.Int64
 	err := p.each(c, a, nil, func(c place.Config, g GPU, q piece, _ []num.Mat) error {
-		n, err := g.Triangle(c, op, block(q.m, q.j0, q.j1, 0, q.j1-q.j0), nil)
+		t, err := tallyOf(c.Ctx, tally, q.d)
+		if err != nil {
+			return err
+		}
+		n, err := g.Triangle(c, op, block(q.m, q.j0, q.j1, 0, q.j1-q.j0), t)
 		count.Add(int64(n))
 		return err
 	})
@@ -97,14 +107,19 @@ func facing(list []piece) [][]Across {
 }
 
 // mirrored returns, for each GPU, the blocks that it copies from the lower triangle of a matrix
-// that is distributed by columns.
+// that is distributed by columns: in its own columns, and half of each block that one of two GPUs
+// stores and the other one needs.
 func mirrored(list []piece) [][]Across {
 	all := make([][]Across, len(list))
 	for d, q := range list {
 		own := block(q.m, q.j0, q.j1, 0, q.j1-q.j0)
 		all[d] = append(all[d], Across{own, own.T(), 'U'})
-		for _, r := range list[:d] { // blocks above the diagonal
-			all[d] = append(all[d], Across{block(q.m, r.j0, r.j1, 0, q.j1-q.j0), block(r.m, q.j0, q.j1, 0, r.j1-r.j0).T(), 0})
+		for e, r := range list[:d] { // blocks above the diagonal
+			half := (r.j1 - r.j0) / 2
+			for _, h := range []struct{ d, from, to int }{{e, 0, half}, {d, half, r.j1 - r.j0}} {
+				above := block(q.m, r.j0+h.from, r.j0+h.to, 0, q.j1-q.j0)
+				all[h.d] = append(all[h.d], Across{above, block(r.m, q.j0, q.j1, h.from, h.to).T(), 0})
+			}
 		}
 	}
 	return all
