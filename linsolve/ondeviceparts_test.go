@@ -57,7 +57,7 @@ func everywhere(t *testing.T, small, large int, f func(t *testing.T, size int)) 
 // restore is called.
 func inParts(from int) (restore func()) {
 	was := several.AloneBelow
-	several.AloneBelow, where = from, "cuda:0,1"
+	several.AloneBelow, where = several.Orders{Matrices: from, Solutions: from, Factors: from}, "cuda:0,1"
 	return func() { several.AloneBelow, where = was, "cuda:0" }
 }
 
@@ -80,7 +80,7 @@ func TestOnFirst(t *testing.T) {
 		from   int
 		device string
 	}{{n + 1, "cuda:0"}, {n, "cuda:0,1"}} {
-		several.AloneBelow = c.from
+		several.AloneBelow = several.Orders{Matrices: c.from, Solutions: c.from, Factors: c.from}
 		var st halfulp.Stats
 		opt := &halfulp.Options{Stats: &st}
 		var list []*halfulp.Matrix

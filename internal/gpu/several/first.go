@@ -90,19 +90,29 @@ func (p *Place) first(c place.Config, in, out []num.Mat, run func(g GPU, in, out
 	return p.giveBack(c, list)
 }
 
-// AloneBelow is the order below which routines of package linsolve run on the first GPU alone,
-// which takes less time. Matrices of at most aloneBytes are also stored there. On two H200 a
-// Cholesky factor of order 2048 in float64 took 7.4 ms in parts, and 4.4 ms on one of them; a
-// product took 0.72 and 0.58 ms (bench/records/h200-two.json.gz). A factor of order 3072 took about
-// the same time in parts and, with copies, on the first GPU. Tests change AloneBelow.
-var AloneBelow = 3072
+// Orders are orders of matrices.
+type Orders struct {
+	Matrices  int // and their products
+	Solutions int // see place.Routine
+	Factors   int
+}
+
+// AloneBelow are the orders below which the first GPU alone takes less time: it stores matrices of
+// at most aloneBytes, and routines of package linsolve run there. On two H200 a product of order
+// 2048 in float64 took 0.72 ms in parts and 0.58 ms on one of them, and a Cholesky factor of order
+// 3072 took 7.3 and 6.2 ms (bench/records/h200-two.json.gz). Tests change AloneBelow.
+var AloneBelow = Orders{Matrices: 3072, Solutions: 3072, Factors: 4096}
 
 // aloneBytes is the size of a float64 matrix of order 2048.
 const aloneBytes = 2048 * 2048 * 8
 
-// OnFirst runs routines of matrices below order AloneBelow.
-func (p *Place) OnFirst(c place.Config, order int, list []num.Mat, run func(list []num.Mat) error) (done bool, err error) {
-	if order >= AloneBelow {
+// OnFirst runs routines of matrices below the order for the routine.
+func (p *Place) OnFirst(c place.Config, routine place.Routine, order int, list []num.Mat, run func(list []num.Mat) error) (done bool, err error) {
+	least := AloneBelow.Solutions
+	if routine == place.Factorisation {
+		least = AloneBelow.Factors
+	}
+	if order >= least {
 		return false, nil
 	}
 	return true, p.first(c, list, nil, func(_ GPU, in, _ []num.Mat) error { return run(in) })

@@ -176,7 +176,7 @@ func multiple(n, gpus int) int {
 // whole columns, or, for a vector, entries, about the same number each. The first GPU stores small
 // matrices.
 func (p *Place) starts(f num.Format, rows, cols int) []int {
-	if min(rows, cols) > 1 && max(rows, cols) < AloneBelow && int64(rows)*int64(cols) <= aloneBytes/num.SizeOf(f) {
+	if min(rows, cols) > 1 && max(rows, cols) < AloneBelow.Matrices && int64(rows)*int64(cols) <= aloneBytes/num.SizeOf(f) {
 		list := make([]int, len(p.parts)+1)
 		for d := range p.parts {
 			list[d+1] = rows * cols

@@ -16,7 +16,7 @@ import (
 // decide them. See call.Run.Beside.
 func factored[T comparable](s *call.Run, a num.Mat, run func(a num.Mat) (T, error)) (T, error) {
 	var none, z T
-	err := s.Beside([]num.Mat{a}, func(list []num.Mat) (err error) {
+	err := s.Beside(place.Factorisation, []num.Mat{a}, func(list []num.Mat) (err error) {
 		z, err = run(list[0])
 		return err
 	})
