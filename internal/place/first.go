@@ -8,8 +8,10 @@ type Routine int
 
 // The kinds.
 const (
-	Solution      Routine = iota // of systems; inverses and determinants
-	Factorisation                // of a matrix
+	Solution Routine = iota // of systems, and inverses
+	CholeskyFactors
+	QRFactors
+	EliminationFactors // LU and LDL^T factors, and determinants
 )
 
 // FirstOnly is the part of a place that consists of several places, of which the first one alone

@@ -235,7 +235,8 @@ func (g *group) CountAsymmetric(ctx context.Context, list [][]several.Across, co
 	for _, n := range counts {
 		sum += n
 	}
-	return sum, cmp.Or(err, g.Meet(context.WithoutCancel(ctx))) // no GPU changes data that others read
+	// No GPU changes data that others read.
+	return sum, cmp.Or(err, g.Meet(context.WithoutCancel(ctx)))
 }
 
 // Mirror runs on all GPUs.

@@ -56,8 +56,8 @@ type Link interface {
 	// CountAsymmetric counts, on each GPU d, the entries that differ in the blocks list[d], whose A
 	// it stores, in counters[d], or returns the count if that is nil. The GPUs must be linked.
 	CountAsymmetric(ctx context.Context, list [][]Across, counters []*num.Array) (count int, err error)
-	// Mirror copies, on each GPU d, B to A for all of list[d], of which it stores one. The GPUs must
-	// be linked. It does not wait.
+	// Mirror copies, on each GPU d, B to A for all of list[d], under the same condition. It does
+	// not wait.
 	Mirror(ctx context.Context, list [][]Across) error
 	// Linked enables kernels of each GPU to access the memory of all others, and reports whether
 	// all of them can.
@@ -176,7 +176,7 @@ func multiple(n, gpus int) int {
 // whole columns, or, for a vector, entries, about the same number each. The first GPU stores small
 // matrices.
 func (p *Place) starts(f num.Format, rows, cols int) []int {
-	if min(rows, cols) > 1 && max(rows, cols) < AloneBelow.Matrices && int64(rows)*int64(cols) <= aloneBytes/num.SizeOf(f) {
+	if min(rows, cols) > 1 && max(rows, cols) < AloneBelow.Products && int64(rows)*int64(cols) <= aloneBytes/num.SizeOf(f) {
 		list := make([]int, len(p.parts)+1)
 		for d := range p.parts {
 			list[d+1] = rows * cols

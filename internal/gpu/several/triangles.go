@@ -107,19 +107,14 @@ func facing(list []piece) [][]Across {
 }
 
 // mirrored returns, for each GPU, the blocks that it copies from the lower triangle of a matrix
-// that is distributed by columns: in its own columns, and half of each block that one of two GPUs
-// stores and the other one needs.
+// that is distributed by columns.
 func mirrored(list []piece) [][]Across {
 	all := make([][]Across, len(list))
 	for d, q := range list {
 		own := block(q.m, q.j0, q.j1, 0, q.j1-q.j0)
 		all[d] = append(all[d], Across{own, own.T(), 'U'})
-		for e, r := range list[:d] { // blocks above the diagonal
-			half := (r.j1 - r.j0) / 2
-			for _, h := range []struct{ d, from, to int }{{e, 0, half}, {d, half, r.j1 - r.j0}} {
-				above := block(q.m, r.j0+h.from, r.j0+h.to, 0, q.j1-q.j0)
-				all[h.d] = append(all[h.d], Across{above, block(r.m, q.j0, q.j1, h.from, h.to).T(), 0})
-			}
+		for _, r := range list[:d] { // blocks above the diagonal
+			all[d] = append(all[d], Across{block(q.m, r.j0, r.j1, 0, q.j1-q.j0), block(r.m, q.j0, q.j1, 0, r.j1-r.j0).T(), 0})
 		}
 	}
 	return all

@@ -110,7 +110,7 @@ func (s *Run) Finished() {
 func (s *Run) There(a num.Mat, least int, run func(a num.Mat) (done bool, err error)) error {
 	if !a.OnHost() && a.Rows >= least {
 		done := false
-		err := s.Beside(place.Solution, []num.Mat{a}, func(list []num.Mat) (err error) {
+		err := s.Beside(place.EliminationFactors, []num.Mat{a}, func(list []num.Mat) (err error) {
 			done, err = run(list[0])
 			return err
 		})
