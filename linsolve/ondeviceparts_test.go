@@ -53,11 +53,16 @@ func everywhere(t *testing.T, small, large int, f func(t *testing.T, size int)) 
 	})
 }
 
+// alone returns the same order for everything.
+func alone(below int) several.Orders {
+	return several.Orders{Products: below, Solutions: below, Cholesky: below, QR: below, Eliminations: below}
+}
+
 // inParts has resident matrices live on two devices, which share work from an order on, until
 // restore is called.
 func inParts(from int) (restore func()) {
 	was := several.AloneBelow
-	several.AloneBelow, where = from, "cuda:0,1"
+	several.AloneBelow, where = alone(from), "cuda:0,1"
 	return func() { several.AloneBelow, where = was, "cuda:0" }
 }
 
@@ -80,7 +85,7 @@ func TestOnFirst(t *testing.T) {
 		from   int
 		device string
 	}{{n + 1, "cuda:0"}, {n, "cuda:0,1"}} {
-		several.AloneBelow = c.from
+		several.AloneBelow = alone(c.from)
 		var st halfulp.Stats
 		opt := &halfulp.Options{Stats: &st}
 		var list []*halfulp.Matrix

@@ -11,7 +11,7 @@ import (
 )
 
 // Small matrices are in parts, as large ones are.
-func init() { several.AloneBelow = 0 }
+func init() { several.AloneBelow = several.Orders{} }
 
 // inUse is how many bytes of each device are in use.
 func inUse(devs []*cuda.Device) (list []int64) {

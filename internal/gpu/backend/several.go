@@ -222,24 +222,21 @@ func acrossOf(list []several.Across) (z []newton.Across) {
 }
 
 // CountAsymmetric runs on all GPUs.
-func (g *group) CountAsymmetric(ctx context.Context, list [][]several.Across) (int, error) {
+func (g *group) CountAsymmetric(ctx context.Context, list [][]several.Across, counters []*num.Array) (int, error) {
 	if err := g.Meet(ctx); err != nil {
 		return 0, err
 	}
 	counts := make([]int, len(list))
 	err := g.each(ctx, func(d int, s *cuda.Stream) (err error) {
-		counts[d], err = newton.CountAsymmetric(s, acrossOf(list[d]))
+		counts[d], err = newton.CountAsymmetric(s, acrossOf(list[d]), arrayOf(counters[d]))
 		return err
 	})
-	if err != nil {
-		// None may read what others change. A lost GPU fails.
-		_ = g.Meet(context.WithoutCancel(ctx))
-	}
 	sum := 0
 	for _, n := range counts {
 		sum += n
 	}
-	return sum, err
+	// No GPU changes data that others read.
+	return sum, cmp.Or(err, g.Meet(context.WithoutCancel(ctx)))
 }
 
 // Mirror runs on all GPUs.

@@ -40,9 +40,9 @@ type Across struct {
 	Triangle byte
 }
 
-// CountAsymmetric returns the number of entries that differ.
-func CountAsymmetric(s *cuda.Stream, list []Across) (int, error) {
-	return counted(s, nil, func(count cuda.Pointer) error { return across(s, list, count) })
+// CountAsymmetric returns the number of entries that differ, or 0 if it is in the tally.
+func CountAsymmetric(s *cuda.Stream, list []Across, tally *mem.Array) (int, error) {
+	return counted(s, tally, func(count cuda.Pointer) error { return across(s, list, count) })
 }
 
 // Mirror copies B to A for every pair. It does not wait for the device.

@@ -48,7 +48,6 @@ type rootWork struct {
 	columns int // number of the columns of the matrix from begin on
 	g       abi.Root
 	other   abi.Root // holds P and the inverses of every other panel
-	alone   bool     // no other GPU reads this memory
 	ahead   bool     // the inverse of the first step of the next panel is computed
 }
 
@@ -150,7 +149,6 @@ func (w *rootWork) run(s *cuda.Stream, kernel string, grid cuda.Dim, shared int,
 // eliminate eliminates by steps, each of which updates all columns, or by panels.
 func (w *rootWork) eliminate() error {
 	if w.width > block {
-		w.alone = true
 		return eliminateAlone(w)
 	}
 	n := int(w.g.N)
@@ -214,11 +212,8 @@ func (w *rootWork) made(begin, end int) []memory {
 
 func (w *rootWork) updateNext(p, next panel) error {
 	w.g.Panel = int32(p.begin)
-	inverse := cuda.Pointer(0)
-	if w.alone { // nobody reads the inverses of the panel before any more
-		inverse, w.ahead = w.other.Inverse, true
-	}
-	return w.update(w.sidestream, p.begin, p.end-p.begin, rows(p.end, next.begin, next.end, next.end, next.end), 0, inverse)
+	w.ahead = true // nobody reads the inverses of the panel before any more
+	return w.update(w.sidestream, p.begin, p.end-p.begin, rows(p.end, next.begin, next.end, next.end, next.end), 0, w.other.Inverse)
 }
 
 func (w *rootWork) updateOthers(p, next panel, blocks int) error {

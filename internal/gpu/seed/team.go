@@ -171,7 +171,7 @@ func (t team) eliminate() error {
 			return err
 		}
 		made := p.made(p.begin, p.end)
-		if err := t.each(func(m member) error { return update(m, p, next, made, parity, spare) }); err != nil {
+		if err := t.each(func(m member) error { return t.update(m, p, next, made, parity, spare) }); err != nil {
 			return err
 		}
 	}
@@ -190,24 +190,33 @@ func (t team) eliminate() error {
 // makeFactors computes the factors of a panel, once no GPU reads the factors of the panel before
 // the last any more.
 func (t team) makeFactors(p panel, parity int) error {
-	q := p.common()
-	for _, m := range t {
-		if m != p.member {
-			if err := q.sidestream.Wait(m.common().pulled[parity]); err != nil {
-				return err
-			}
-		}
+	if err := t.awaitCopies(p.member, parity); err != nil {
+		return err
 	}
 	if err := p.eliminatePanel(p.begin, p.end); err != nil {
 		return err
 	}
-	return q.sidestream.Record(q.eliminated)
+	return p.common().sidestream.Record(p.common().eliminated)
+}
+
+// awaitCopies makes the sidestream of a member wait until all others have copied the last panel of
+// this parity.
+func (t team) awaitCopies(m member, parity int) error {
+	for _, other := range t {
+		if other == m {
+			continue
+		}
+		if err := m.common().sidestream.Wait(other.common().pulled[parity]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // update updates the columns outside of the panel. It begins with the columns of the next panel,
-// which the panel before must have updated; the elimination of the next panel then has spare
-// multiprocessors.
-func update(m member, p, next panel, made []memory, parity, spare int) error {
+// which the panel before must have updated, and whose factors the other GPUs must have copied; the
+// elimination of the next panel then has spare multiprocessors.
+func (t team) update(m member, p, next panel, made []memory, parity, spare int) error {
 	q := m.common()
 	if err := q.follow(m.made(p.begin, p.end), p, m == p.member, made, parity); err != nil {
 		return err
@@ -215,6 +224,9 @@ func update(m member, p, next panel, made []memory, parity, spare int) error {
 	blocks := q.s.Device().Info().Multiprocessors
 	if next.member == m {
 		if err := q.sidestream.Wait(q.updated[1-parity]); err != nil {
+			return err
+		}
+		if err := t.awaitCopies(m, 1-parity); err != nil {
 			return err
 		}
 		if err := m.updateNext(p, next); err != nil {

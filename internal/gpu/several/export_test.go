@@ -48,6 +48,6 @@ func Moves(n int, f num.Format, triangle byte, factors [2]byte) bool {
 // Alone has the first GPU compute alone below that order, until restore is called.
 func Alone(below int) (restore func()) {
 	was := AloneBelow
-	AloneBelow = below
+	AloneBelow = Orders{below, below, below, below, below}
 	return func() { AloneBelow = was }
 }

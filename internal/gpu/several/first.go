@@ -90,19 +90,34 @@ func (p *Place) first(c place.Config, in, out []num.Mat, run func(g GPU, in, out
 	return p.giveBack(c, list)
 }
 
-// AloneBelow is the order below which routines of package linsolve run on the first GPU alone,
-// which takes less time. Matrices of at most aloneBytes are also stored there. On two H200 a
-// Cholesky factor of order 2048 in float64 took 7.4 ms in parts, and 4.4 ms on one of them; a
-// product took 0.72 and 0.58 ms (bench/records/h200-two.json.gz). A factor of order 3072 took about
-// the same time in parts and, with copies, on the first GPU. Tests change AloneBelow.
-var AloneBelow = 3072
+// Orders are orders of matrices, for products and for each place.Routine.
+type Orders struct{ Products, Solutions, Cholesky, QR, Eliminations int }
+
+// of returns the order for a routine.
+func (o Orders) of(r place.Routine) int {
+	switch r {
+	case place.CholeskyFactors:
+		return o.Cholesky
+	case place.QRFactors:
+		return o.QR
+	case place.EliminationFactors:
+		return o.Eliminations
+	}
+	return o.Solutions
+}
+
+// AloneBelow are the orders below which the first GPU alone takes less time: it stores matrices of
+// at most aloneBytes, and routines of package linsolve run there. They are measured on two H200, in
+// float64 (bench/records/h200-two.json.gz). Triangular factors for an elimination are computed by
+// the first GPU in any case. Tests change AloneBelow.
+var AloneBelow = Orders{Products: 3072, Solutions: 3072, Cholesky: 4096, QR: 6144, Eliminations: 8192}
 
 // aloneBytes is the size of a float64 matrix of order 2048.
 const aloneBytes = 2048 * 2048 * 8
 
-// OnFirst runs routines of matrices below order AloneBelow.
-func (p *Place) OnFirst(c place.Config, order int, list []num.Mat, run func(list []num.Mat) error) (done bool, err error) {
-	if order >= AloneBelow {
+// OnFirst runs routines of matrices below the order for the routine.
+func (p *Place) OnFirst(c place.Config, routine place.Routine, order int, list []num.Mat, run func(list []num.Mat) error) (done bool, err error) {
+	if order >= AloneBelow.of(routine) {
 		return false, nil
 	}
 	return true, p.first(c, list, nil, func(_ GPU, in, _ []num.Mat) error { return run(in) })

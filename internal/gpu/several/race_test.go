@@ -11,7 +11,7 @@ import (
 // TestMain leaves to the race detector the tests in which goroutines share what others write.
 // Small matrices are in parts, as large ones are.
 func TestMain(m *testing.M) {
-	several.AloneBelow = 0
+	several.AloneBelow = several.Orders{}
 	os.Exit(testlength.RaceOnly(m,
 		TestInverse,
 		TestPlaces,

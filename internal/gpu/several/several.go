@@ -54,8 +54,8 @@ type Link interface {
 	// GPU d stores, and vectors x ≥ 0; a nil x stands for ones.
 	Magnitudes(ctx context.Context, d int, list []num.Mat, x [][]float64) (z [][]float64, err error)
 	// CountAsymmetric counts, on each GPU d, the entries that differ in the blocks list[d], whose A
-	// it stores. The GPUs must be linked.
-	CountAsymmetric(ctx context.Context, list [][]Across) (count int, err error)
+	// it stores, in counters[d], or returns the count if that is nil. The GPUs must be linked.
+	CountAsymmetric(ctx context.Context, list [][]Across, counters []*num.Array) (count int, err error)
 	// Mirror copies, on each GPU d, B to A for all of list[d], under the same condition. It does
 	// not wait.
 	Mirror(ctx context.Context, list [][]Across) error
@@ -176,7 +176,7 @@ func multiple(n, gpus int) int {
 // whole columns, or, for a vector, entries, about the same number each. The first GPU stores small
 // matrices.
 func (p *Place) starts(f num.Format, rows, cols int) []int {
-	if min(rows, cols) > 1 && max(rows, cols) < AloneBelow && int64(rows)*int64(cols) <= aloneBytes/num.SizeOf(f) {
+	if min(rows, cols) > 1 && max(rows, cols) < AloneBelow.Products && int64(rows)*int64(cols) <= aloneBytes/num.SizeOf(f) {
 		list := make([]int, len(p.parts)+1)
 		for d := range p.parts {
 			list[d+1] = rows * cols

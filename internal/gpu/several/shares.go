@@ -47,7 +47,7 @@ func (m *multiplication) blocks(c place.Config) (list []piece, ok bool) {
 // small reports whether the first GPU stores all of the matrices, which are small.
 func (p *Place) small(list ...num.Mat) bool {
 	return !slices.ContainsFunc(list, func(m num.Mat) bool {
-		return max(m.Rows, m.Cols) >= AloneBelow || !local(0, m) || storageOf(m.Arr).start[1] < storageOf(m.Arr).Len()
+		return max(m.Rows, m.Cols) >= AloneBelow.Products || !local(0, m) || storageOf(m.Arr).start[1] < storageOf(m.Arr).Len()
 	})
 }
 

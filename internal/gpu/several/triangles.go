@@ -18,21 +18,27 @@ type Across struct {
 }
 
 // Triangle runs on all GPUs if they can access each other's memory or need not, else on the first
-// GPU. It returns the count and does not use the tally.
-func (p *Place) Triangle(c place.Config, op place.TriangleOperation, a num.Mat, _ *num.Array) (int, error) {
+// GPU, which does not use the tally.
+func (p *Place) Triangle(c place.Config, op place.TriangleOperation, a num.Mat, tally *num.Array) (int, error) {
 	if c.Ctx == nil {
 		c.Ctx = context.Background()
 	}
 	list := p.shares(a)
 	if op == place.HalveDiagonal || op == place.CountNotPositive {
 		if len(list) > 0 {
-			return p.diagonal(c, op, a)
+			return p.diagonal(c, op, a, tally)
 		}
 	} else if linked, err := p.link.Linked(c.Ctx); err != nil {
 		return 0, err
 	} else if linked && len(list) > 0 {
 		if op == place.CountAsymmetric {
-			return p.link.CountAsymmetric(c.Ctx, facing(list))
+			counters := make([]*num.Array, len(p.parts))
+			for d := range counters {
+				if counters[d], err = tallyOf(c.Ctx, tally, d); err != nil {
+					return 0, err
+				}
+			}
+			return p.link.CountAsymmetric(c.Ctx, facing(list), counters)
 		}
 		p.changed(a)
 		return 0, p.link.Mirror(c.Ctx, mirrored(list))
@@ -49,10 +55,14 @@ func (p *Place) Triangle(c place.Config, op place.TriangleOperation, a num.Mat, 
 }
 
 // diagonal runs operations on the diagonal of a matrix that is distributed by columns.
-func (p *Place) diagonal(c place.Config, op place.TriangleOperation, a num.Mat) (int, error) {
+func (p *Place) diagonal(c place.Config, op place.TriangleOperation, a num.Mat, tally *num.Array) (int, error) {
 	var count atomic.Int64
 	err := p.each(c, a, nil, func(c place.Config, g GPU, q piece, _ []num.Mat) error {
-		n, err := g.Triangle(c, op, block(q.m, q.j0, q.j1, 0, q.j1-q.j0), nil)
+		t, err := tallyOf(c.Ctx, tally, q.d)
+		if err != nil {
+			return err
+		}
+		n, err := g.Triangle(c, op, block(q.m, q.j0, q.j1, 0, q.j1-q.j0), t)
 		count.Add(int64(n))
 		return err
 	})

@@ -110,7 +110,7 @@ func (s *Run) Finished() {
 func (s *Run) There(a num.Mat, least int, run func(a num.Mat) (done bool, err error)) error {
 	if !a.OnHost() && a.Rows >= least {
 		done := false
-		err := s.Beside([]num.Mat{a}, func(list []num.Mat) (err error) {
+		err := s.Beside(place.EliminationFactors, []num.Mat{a}, func(list []num.Mat) (err error) {
 			done, err = run(list[0])
 			return err
 		})
@@ -132,7 +132,7 @@ func (s *Run) There(a num.Mat, least int, run func(a num.Mat) (done bool, err er
 // Beside runs a routine, with s.At set, where matrices of one place live: with copies at the first
 // of several places, if that takes less time, else with the matrices themselves. The routine's
 // results then live at the first place: see place.Moved.
-func (s *Run) Beside(list []num.Mat, run func(list []num.Mat) error) error {
+func (s *Run) Beside(routine place.Routine, list []num.Mat, run func(list []num.Mat) error) error {
 	at := func(list []num.Mat) error {
 		s.At = At(place.Of(list[0].Arr))
 		return run(list)
@@ -142,7 +142,7 @@ func (s *Run) Beside(list []num.Mat, run func(list []num.Mat) error) error {
 		order = max(order, m.Rows, m.Cols)
 	}
 	if first, ok := place.Part[place.FirstOnly](place.Of(list[0].Arr)); ok {
-		if done, err := first.OnFirst(s.Config(), order, list, at); done || err != nil {
+		if done, err := first.OnFirst(s.Config(), routine, order, list, at); done || err != nil {
 			return err
 		}
 	}

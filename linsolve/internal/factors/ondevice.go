@@ -16,9 +16,9 @@ import (
 
 // factored returns the factors that run computes beside A, or the zero value if the place does not
 // decide them. See call.Run.Beside.
-func factored[T comparable](s *call.Run, a num.Mat, run func(a num.Mat) (T, error)) (T, error) {
+func factored[T comparable](s *call.Run, routine place.Routine, a num.Mat, run func(a num.Mat) (T, error)) (T, error) {
 	var none, z T
-	err := s.Beside([]num.Mat{a}, func(list []num.Mat) (err error) {
+	err := s.Beside(routine, []num.Mat{a}, func(list []num.Mat) (err error) {
 		z, err = run(list[0])
 		return err
 	})

@@ -25,7 +25,7 @@ func choleskyThere(s *call.Run, a num.Mat, f num.Format) (num.Mat, error) {
 	if alone, err := solve.Alone(s, a, f, solve.AloneSystem); alone || err != nil {
 		return num.Mat{}, err
 	}
-	return factored(s, a, func(a num.Mat) (num.Mat, error) { return CholeskyOnDevice(s, a, f) })
+	return factored(s, place.CholeskyFactors, a, func(a num.Mat) (num.Mat, error) { return CholeskyOnDevice(s, a, f) })
 }
 
 // CholeskyOnDevice returns the factor at the run's place; nil if the place does not decide it.

@@ -41,7 +41,7 @@ func LDLTThere(s *call.Run, a num.Mat, f num.Format, seed *Rooked) (*LDLTFactors
 	if !place.Oblique(place.Of(a.Arr)) { // a grid of processes
 		return nil, nil
 	}
-	return factored(s, a, func(a num.Mat) (*LDLTFactors, error) { return ldltOnDevice(s, a, f, seed) })
+	return factored(s, place.EliminationFactors, a, func(a num.Mat) (*LDLTFactors, error) { return ldltOnDevice(s, a, f, seed) })
 }
 
 func ldltOnDevice(s *call.Run, a num.Mat, f num.Format, seed *Rooked) (*LDLTFactors, error) {

@@ -19,7 +19,7 @@ func luThere(s *call.Run, a num.Mat, f num.Format) (*LUFactors, error) {
 	if a.OnHost() || min(a.Dims()) < seed.Fewest {
 		return nil, nil
 	}
-	return factored(s, a, func(a num.Mat) (*LUFactors, error) { return LUOnDevice(s, a, f) })
+	return factored(s, place.EliminationFactors, a, func(a num.Mat) (*LUFactors, error) { return LUOnDevice(s, a, f) })
 }
 
 // LUOnDevice returns the factors at the run's place; nil if the place does not decide them.

@@ -19,7 +19,7 @@ func qrThere(s *call.Run, a num.Mat, f num.Format, pivoting bool) (*QRFactors, e
 	if pivoting && !place.Oblique(place.Of(a.Arr)) { // a grid of processes
 		return nil, nil
 	}
-	return factored(s, a, func(a num.Mat) (*QRFactors, error) { return QROnDevice(s, a, f, pivoting) })
+	return factored(s, place.QRFactors, a, func(a num.Mat) (*QRFactors, error) { return QROnDevice(s, a, f, pivoting) })
 }
 
 // QROnDevice returns the factors Q and R at the run's place; nil if the place does not decide them.

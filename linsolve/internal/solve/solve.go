@@ -96,7 +96,7 @@ func beside(s *call.Run, a, b num.Mat, f num.Format) (z num.Mat, err error) {
 	if b.Arr != nil {
 		list = append(list, b)
 	}
-	err = s.Beside(list, func(list []num.Mat) (err error) {
+	err = s.Beside(place.Solution, list, func(list []num.Mat) (err error) {
 		list = append(list, num.Mat{})
 		if z, err = newton.SolveThere(s, list[0], list[1], f); z.Arr != nil {
 			s.Keep(z)
