@@ -155,6 +155,24 @@ func (g *gemmBatch) problem(i int) (p place.Gemm) {
 	return p
 }
 
+// shape returns the rows and columns of C_i and the columns of op(A_i), and whether shapes fit.
+func (g *gemmBatch) shape(i int) (m, n, k int, fit bool) {
+	size := func(x *Matrix, t Transpose) (rows, cols int) {
+		rows, cols = x.Rows(), x.Cols()
+		switch t {
+		case NoTrans:
+			return rows, cols
+		case Trans, ConjTrans:
+			return cols, rows
+		}
+		panic(errTranspose)
+	}
+	ra, ca := size(g.a[i], g.tA)
+	rb, cb := size(g.b[i], g.tB)
+	m, n = size(g.c[i], NoTrans)
+	return m, n, ca, m == ra && n == cb && ca == rb
+}
+
 type failedProblem struct {
 	i   int
 	err error
@@ -164,14 +182,12 @@ type failedProblem struct {
 // one thread computes alone: some 20 ms.
 const batchWork = 1 << 23
 
-// alone reports whether one thread should compute p.
-func (g *gemmBatch) alone(p *place.Gemm) bool {
-	work := 1.0
-	for _, n := range [...]int{p.C.Rows, p.C.Cols, p.A.Cols} {
-		work *= float64(n)
-	}
-	w := float64(1 + max(p.A.Arr.Bits(), p.B.Arr.Bits(), p.C.Arr.Bits())/64)
-	return work*w*w <= batchWork && p.A.OnHost()
+// alone reports whether one thread should compute problem i.
+func (g *gemmBatch) alone(i int) bool {
+	m, n, k, _ := g.shape(i)
+	a, b, c := g.a[i].mat().Arr, g.b[i].mat().Arr, g.c[i].mat().Arr
+	w := float64(1 + max(a.Bits(), b.Bits(), c.Bits())/64)
+	return float64(m)*float64(n)*float64(k)*w*w <= batchWork && a.Away == nil
 }
 
 func (g *gemmBatch) run() error {
@@ -191,7 +207,8 @@ func (g *gemmBatch) run() error {
 	}
 	g.progress = par.Rising(g.settings.Progress)
 	g.settings.Progress = nil
-	var alone, rest []int // problems for one thread each, and for all threads
+	alone := make([]int, 0, len(g.c)) // problems for one thread each
+	var rest []int                    // problems for all threads
 	host := !g.settings.Device.IsPlace()
 	done := make([]bool, len(g.c)) // by a device, together
 	if (g.away || !host) && len(apart) == 0 {
@@ -203,10 +220,9 @@ func (g *gemmBatch) run() error {
 		if done[i] {
 			continue
 		}
-		p := g.problem(i)
-		if apart[i] != nil {
+		if len(apart) > 0 && apart[i] != nil {
 			g.over(&residue.Stats{}, i, apart[i], 1)
-		} else if host && g.alone(&p) {
+		} else if host && g.alone(i) {
 			alone = append(alone, i)
 		} else {
 			rest = append(rest, i)

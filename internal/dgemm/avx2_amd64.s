@@ -291,6 +291,44 @@ done:
 	VZEROUPPER
 	RET
 
+// func eliminateAVX2(a []float64, n int, k int)
+// Requires: AVX, FMA3
+TEXT ·eliminateAVX2(SB), NOSPLIT, $0-40
+	MOVQ a_base+0(FP),AX
+	MOVQ n+24(FP),CX
+	MOVQ k+32(FP),DX
+	MOVQ CX,BX
+	SHLQ $0x3,BX
+	MOVQ BX,SI
+	IMULQ DX,SI
+	ADDQ AX,SI
+	MOVQ CX,DI
+	VMOVSD (SI)(DX*8),X2
+
+rows:
+	CMPQ AX,SI
+	JEQ next
+	VBROADCASTSD (AX)(DX*8),Y0
+	XORQ R8,R8
+
+vectors:
+	VMOVUPD (AX)(R8*8),Y1
+	VFNMADD231PD (SI)(R8*8),Y0,Y1
+	VMOVUPD Y1,(AX)(R8*8)
+	ADDQ $0x4,R8
+	CMPQ R8,CX
+	JNE vectors
+	VXORPD X3,X3,X3
+	VFNMADD231SD X2,X0,X3
+	VMOVSD X3,(AX)(DX*8)
+
+next:
+	ADDQ BX,AX
+	DECQ DI
+	JNZ rows
+	VZEROUPPER
+	RET
+
 // func combineAVX2(x []float64, ld int, a []float64, y []float64)
 // Requires: AVX, FMA3
 TEXT ·combineAVX2(SB), NOSPLIT, $0-80

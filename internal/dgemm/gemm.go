@@ -27,6 +27,8 @@ type kernel struct {
 	// for lengths that are multiples of 8; they may be nil.
 	triangle      func(t, x []float64)
 	axpy, axpyAbs func(alpha float64, x, y []float64)
+	// eliminate computes eliminateGeneric for multiples of 4; it may be nil.
+	eliminate func(a []float64, n, k int)
 	// combine computes combineGeneric for a y of a length that is a multiple of 8, and an a that is
 	// not empty; it may be nil.
 	combine func(x []float64, ld int, a, y []float64)

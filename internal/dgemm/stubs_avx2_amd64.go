@@ -29,6 +29,11 @@ func axpyAVX2(alpha float64, x []float64, y []float64)
 //go:noescape
 func axpyAbsAVX2(alpha float64, x []float64, y []float64)
 
+// eliminateAVX2 is eliminateGeneric for positive n that are multiples of 4.
+//
+//go:noescape
+func eliminateAVX2(a []float64, n int, k int)
+
 // combineAVX2 is combineGeneric for a y of a length that is a multiple of 8; a is not empty.
 //
 //go:noescape

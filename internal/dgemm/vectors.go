@@ -34,6 +34,33 @@ func axpyGeneric(alpha float64, x, y []float64) {
 	}
 }
 
+// Eliminate subtracts multiples of row k from the other rows of the n x n matrix a, stored row by
+// row: entry (i, j) becomes a_ij - a_ik a_kj, and entry (i, k) becomes -a_ik a_kk, for all i other
+// than k. Products are rounded or fused.
+func Eliminate(a []float64, n, k int) {
+	_ = a[n*n-1]
+	if f := best().eliminate; f != nil && n%4 == 0 {
+		f(a, n, k)
+		return
+	}
+	eliminateGeneric(a, n, k)
+}
+
+func eliminateGeneric(a []float64, n, k int) {
+	row := a[k*n : (k+1)*n]
+	for i := range n {
+		if i == k {
+			continue
+		}
+		to := a[i*n : (i+1)*n]
+		x := to[k]
+		to[k] = 0
+		for j, v := range row {
+			to[j] -= x * v // may fuse: a seed
+		}
+	}
+}
+
 // AxpyAbs adds alpha |x| to y. Products are rounded or fused, all in the same way, as by Axpy.
 func AxpyAbs(alpha float64, x, y []float64) {
 	k := best()

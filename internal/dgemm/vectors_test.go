@@ -146,3 +146,24 @@ func zeroed(x float64, beside bool) float64 {
 	}
 	return -1
 }
+
+// TestEliminate compares steps of an elimination with the reference, to a rounding.
+func TestEliminate(t *testing.T) {
+	r := testseed.Rand(t, 41, 42)
+	for _, n := range []int{1, 2, 3, 4, 5, 8, 12, 20} {
+		for k := range n {
+			a := make([]float64, n*n)
+			for i := range a {
+				a[i] = r.NormFloat64()
+			}
+			want := slices.Clone(a)
+			eliminateGeneric(want, n, k)
+			Eliminate(a, n, k)
+			for i, x := range a {
+				if math.Abs(x-want[i]) > 0x1p-48 || i/n == k && x != want[i] {
+					t.Fatalf("n = %d, step %d: entry %d is %v, want %v", n, k, i, x, want[i])
+				}
+			}
+		}
+	}
+}

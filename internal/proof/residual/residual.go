@@ -231,34 +231,17 @@ func (r *Room) invert() bool {
 	return r.rho < 0x1p-16
 }
 
-// subtract subtracts alpha x from y.
-func subtract(y, x []float64, alpha float64) {
-	if len(x) >= 16 {
-		dgemm.Axpy(-alpha, x, y)
-		return
-	}
-	y = y[:len(x)]
-	for len(x) >= 4 {
-		y[0] -= alpha * x[0] // may fuse: a seed
-		y[1] -= alpha * x[1] // may fuse: a seed
-		y[2] -= alpha * x[2] // may fuse: a seed
-		y[3] -= alpha * x[3] // may fuse: a seed
-		x, y = x[4:], y[4:]
-	}
-	for j, v := range x {
-		y[j] -= alpha * v // may fuse: a seed
-	}
-}
-
 // invert replaces the n x n matrix a, stored row by row, by an approximate inverse, by elimination
 // with exchanges of rows in place. It returns false if a pivot is 0.
 func invert(a []float64, n int, pivot []int) bool {
 	for k := range n {
-		p, most := k, 0.0
+		p, most := k, uint64(0) // magnitudes are compared as integers, without branches
 		for i := k; i < n; i++ {
-			if x := math.Abs(a[i*n+k]); x > most {
-				p, most = i, x
+			x := math.Float64bits(a[i*n+k]) &^ (1 << 63)
+			if x > most {
+				p = i
 			}
+			most = max(most, x)
 		}
 		if most == 0 {
 			return false
@@ -276,15 +259,7 @@ func invert(a []float64, n int, pivot []int) bool {
 		for j := range row {
 			row[j] *= scale
 		}
-		for i := range n {
-			if i == k {
-				continue
-			}
-			to := a[i*n : (i+1)*n]
-			x := to[k]
-			to[k] = 0
-			subtract(to, row, x)
-		}
+		dgemm.Eliminate(a, n, k)
 	}
 	for k := n - 1; k >= 0; k-- {
 		if p := pivot[k]; p != k {
@@ -408,11 +383,10 @@ func (r *Room) shorten() bool {
 		var c uint64
 		low, c = bits.Add64(low^sign, sign&1, 0)
 		high = high ^ sign + c
-		v := float64(high)*2 + float64(low)*0x1p-63 // may fuse: products by powers of 2 are exact
-		if sign != 0 {
-			v = -v
-		}
-		r.short[i] = v
+		// Integers less than 2^63 are converted faster: the lowest bit of low is cut off, in all
+		// less than 2 units of low or 2^-62.
+		v := float64(int64(high))*2 + float64(int64(low>>1))*0x1p-62 // may fuse: exact products
+		r.short[i] = math.Float64frombits(math.Float64bits(v) ^ sign<<63)
 	}
 	return zero && num.IsZero(r.r[:r.n*size])
 }
