@@ -1,7 +1,7 @@
 // Batch measures many small matrix products and systems beside Arb: halfulp's routines one by one
 // and for the whole batch, arb_mat_mul and arb_mat_approx_solve, each method in turn. With -ways it
 // also forces the ways of package linsolve for small systems, whose thresholds it measures. With
-// -device it also measures batches on a GPU, of matrices of the host and of matrices that live there.
+// -device it also measures batches on a GPU: of matrices of the host, and of matrices stored there.
 package main
 
 import (
