@@ -207,9 +207,9 @@ func (s *Stream) download(dst []byte, src Pointer) error {
 	return s.DownloadBy(src, len(dst), 1, func(from []byte, at int) { copy(dst[at:], from) })
 }
 
-// UploadBy copies size bytes to the device that fill provides: fill(to, at) stores the bytes from at
-// on in to. It is called by several goroutines at a time, for ranges that begin and end at multiples
-// of unit, which must divide size and be at most [MaxUnit]. The rest is as for [Upload].
+// UploadBy copies size bytes to the device: fill(to, at) stores the bytes from position at on in
+// to. Several goroutines call it at a time, for ranges that begin and end at multiples of unit.
+// unit must divide size and be at most [MaxUnit]. The rest is as for [Upload].
 func (s *Stream) UploadBy(dst Pointer, size, unit int, fill func(to []byte, at int)) error {
 	d := s.dev
 	share := max(d.share(size)/unit*unit, unit)
