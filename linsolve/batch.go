@@ -259,8 +259,8 @@ func (s *solveBatch) atPlaces(set place.Settings, list []int) (rest []int, err e
 			a[k], b[k] = s.a[i].View(), s.b[i].View()
 		}
 		x, err := at.SolveBatch(set.Config(), a, b, s.f.View())
-		if set.Ctx.Err() != nil {
-			return nil, nil // the caller looks at the context
+		if cancelled := set.Ctx.Err(); cancelled != nil {
+			return nil, cancelled
 		}
 		if err != nil && !errors.Is(err, halfulp.ErrMemory) {
 			return nil, err
