@@ -211,6 +211,9 @@ func (s *solveBatch) sideBySide(ctx context.Context, list []int, opt *halfulp.Op
 	return again
 }
 
+// batchStored is the number of solutions of a device that a thread stores at a time.
+const batchStored = 256
+
 // atPlaces solves the listed systems that live on devices, or for which a device is requested, each
 // device's together. It returns the systems that are not solved.
 func (s *solveBatch) atPlaces(set place.Settings, list []int) (rest []int, err error) {
@@ -227,7 +230,7 @@ func (s *solveBatch) atPlaces(set place.Settings, list []int) (rest []int, err e
 		host bool
 	}
 	var homes []home
-	of := map[home][]int{}
+	var of [][]int
 	for _, i := range list {
 		at, err := place.Common("", s.a[i].View().Arr, s.b[i].View().Arr)
 		if err != nil {
@@ -238,37 +241,49 @@ func (s *solveBatch) atPlaces(set place.Settings, list []int) (rest []int, err e
 		if at == nil {
 			h = home{requested, true}
 		}
-		if _, ok := place.Part[place.SystemBatches](h.at); !ok {
-			rest = append(rest, i)
+		k := slices.Index(homes, h)
+		if k < 0 {
+			k = len(homes)
+			homes, of = append(homes, h), append(of, make([]int, 0, len(list)))
+		}
+		of[k] = append(of[k], i)
+	}
+	for k, list := range of {
+		at, ok := place.Part[place.SystemBatches](homes[k].at)
+		if !ok {
+			rest = append(rest, list...)
 			continue
 		}
-		if of[h] == nil {
-			homes = append(homes, h)
-		}
-		of[h] = append(of[h], i)
-	}
-	for _, h := range homes {
-		at, _ := place.Part[place.SystemBatches](h.at)
-		list := of[h]
 		a, b := make([]num.Mat, len(list)), make([]num.Mat, len(list))
 		for k, i := range list {
 			a[k], b[k] = s.a[i].View(), s.b[i].View()
 		}
 		x, err := at.SolveBatch(set.Config(), a, b, s.f.View())
-		if set.Ctx.Err() != nil {
-			return nil, nil // the caller looks at the context
+		if cancelled := set.Ctx.Err(); cancelled != nil {
+			return nil, cancelled
 		}
 		if err != nil && !errors.Is(err, halfulp.ErrMemory) {
 			return nil, err
 		}
+		if err != nil {
+			rest = append(rest, list...)
+			continue
+		}
+		parts := (len(list) + batchStored - 1) / batchStored
+		_ = par.For(context.Background(), set.Threads, parts, func(_, t int) { // never cancelled
+			for k := t * batchStored; k < min((t+1)*batchStored, len(list)); k++ {
+				if x[k].Arr != nil {
+					s.x[list[k]] = halfulp.MatrixOf(x[k])
+				}
+			}
+		})
 		done := 0
 		for k, i := range list {
-			if err != nil || x[k].Arr == nil {
+			if x[k].Arr == nil {
 				rest = append(rest, i)
-				continue
+			} else {
+				done++
 			}
-			s.x[i] = halfulp.MatrixOf(x[k])
-			done++
 		}
 		if done > 0 {
 			s.over(&halfulp.Stats{}, done)

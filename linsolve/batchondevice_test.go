@@ -102,7 +102,7 @@ func batchSystem(r *rand.Rand, f halfulp.Format, kind, n, k int) (a, b *halfulp.
 				sum := 0.0
 				for h := range n {
 					v, _ := a.Big(i, h).Float64()
-					sum += v * x[h] // may fuse: exact
+					sum += float64(v * x[h])
 				}
 				b.SetFloat64(i, j, sum)
 			}
