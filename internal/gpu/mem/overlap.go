@@ -49,9 +49,12 @@ func (l lines) meets(o lines) bool {
 // of one view are interleaved, it also returns true for views of the same array whose ranges
 // overlap.
 func (m Matrix) Overlaps(o Matrix) bool {
+	if m.Arr != o.Arr {
+		return false
+	}
 	lo, hi := m.span()
 	low, high := o.span()
-	if m.Arr != o.Arr || hi <= low || high <= lo {
+	if hi <= low || high <= lo {
 		return false
 	}
 	a, ok := m.lines()
