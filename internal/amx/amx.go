@@ -23,6 +23,9 @@ type Kind int
 const (
 	// Load is TILELOADD: row r of tile T becomes the 64 bytes at Base + Disp + r Stride.
 	Load Kind = iota
+	// LoadOnce is TILELOADDT1: Load, with the hint that the bytes need not stay in the first level
+	// cache.
+	LoadOnce
 	// Store is TILESTORED, the other way.
 	Store
 	// Zero is TILEZERO of tile T.
@@ -78,6 +81,8 @@ func (o Op) String() string {
 	switch o.Kind {
 	case Load:
 		return fmt.Sprintf("TILELOADD TMM%d, [%s+%s*1+%#x]", o.T, regNames[o.Base], regNames[o.Stride], o.Disp)
+	case LoadOnce:
+		return fmt.Sprintf("TILELOADDT1 TMM%d, [%s+%s*1+%#x]", o.T, regNames[o.Base], regNames[o.Stride], o.Disp)
 	case Store:
 		return fmt.Sprintf("TILESTORED [%s+%s*1+%#x], TMM%d", regNames[o.Base], regNames[o.Stride], o.Disp, o.T)
 	case Zero:
@@ -108,6 +113,8 @@ func (o Op) Encode() []byte {
 	switch o.Kind {
 	case Load:
 		return o.memory(prefixF2, 0x4b, o.T, true)
+	case LoadOnce:
+		return o.memory(prefix66, 0x4b, o.T, true)
 	case Store:
 		return o.memory(prefixF3, 0x4b, o.T, true)
 	case Zero:

@@ -14,6 +14,7 @@ func TestEncode(t *testing.T) {
 	}{
 		{Op{Kind: Load, T: 4, Base: RSI, Stride: R12}, "TILELOADD TMM4, [RSI+R12*1+0x0]", "c4a27b4ba42600000000"},
 		{Op{Kind: Load, T: 7, Base: R11, Stride: RCX, Disp: 64}, "TILELOADD TMM7, [R11+RCX*1+0x40]", "c4c27b4bbc0b40000000"},
+		{Op{Kind: LoadOnce, T: 5, Base: RSI, Stride: R12, Disp: 1024}, "TILELOADDT1 TMM5, [RSI+R12*1+0x400]", "c4a2794bac2600040000"},
 		{Op{Kind: Store, T: 3, Base: R9, Stride: R13, Disp: 0x840}, "TILESTORED [R9+R13*1+0x840], TMM3", "c4827a4b9c2940080000"},
 		{Op{Kind: Zero, T: 5}, "TILEZERO TMM5", "c4e27b49e8"},
 		{Op{Kind: Dot, T: 1, A: 5, B: 6}, "TDPBSSD TMM1, TMM5, TMM6", "c4e24b5ecd"},

@@ -44,21 +44,27 @@ func load(t int, base, stride Reg, disp int32) Op {
 // A Right is a kind of operand B.
 type Right struct {
 	dot    Kind
+	left   Kind  // of the loads of A
 	stride Reg   // of rows of its tiles
 	second int32 // where the second tile is
 }
 
 var (
-	// Packed operands are made like A.
-	Packed = Right{Dot, RegRow, Bytes}
+	// Packed operands are made like A. A panel of B stays in the first level cache while panels of
+	// A pass: loads of A that also stay there push it out.
+	Packed = Right{Dot, LoadOnce, RegRow, Bytes}
 	// Columns are 32 columns of 64 unsigned bytes a step, in groups of four, a group of all columns
 	// after the other.
-	Columns = Right{DotUnsigned, RegBlockRow, RowBytes}
+	Columns = Right{DotUnsigned, Load, RegBlockRow, RowBytes}
 )
+
+func (r Right) loadA(t int, disp int32) Op {
+	return Op{Kind: r.left, T: t, Base: RegA, Stride: RegRow, Disp: disp}
+}
 
 // First loads the first step.
 func (r Right) First() []Op {
-	return []Op{load(6, RegB, r.stride, 0), load(4, RegA, RegRow, 0), load(5, RegA, RegRow, Bytes), load(7, RegB, r.stride, r.second)}
+	return []Op{load(6, RegB, r.stride, 0), r.loadA(4, 0), r.loadA(5, Bytes), load(7, RegB, r.stride, r.second)}
 }
 
 // Next adds the products of the step that was loaded, and loads the step after the one at RegA and
@@ -69,7 +75,7 @@ func (r Right) Next() []Op {
 	zero := func(t int) Op { return Op{Kind: Zero, T: t} }
 	return []Op{
 		dot(0, 4, 6), dot(2, 5, 6), zero(6), dot(1, 4, 7), zero(4), load(6, RegB, r.stride, StepBytes),
-		dot(3, 5, 7), zero(5), zero(7), load(4, RegA, RegRow, StepBytes), load(5, RegA, RegRow, StepBytes+Bytes), load(7, RegB, r.stride, StepBytes+r.second),
+		dot(3, 5, 7), zero(5), zero(7), r.loadA(4, StepBytes), r.loadA(5, StepBytes+Bytes), load(7, RegB, r.stride, StepBytes+r.second),
 	}
 }
 

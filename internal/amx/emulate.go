@@ -42,14 +42,14 @@ func (m *Machine) Run(program []Op, mem *Memory) {
 			dot(t, &m.tiles[o.A], &m.tiles[o.B], signed, unsigned)
 		case DotNatural:
 			dot(t, &m.tiles[o.A], &m.tiles[o.B], unsigned, unsigned)
-		case Load, Store:
+		case Load, LoadOnce, Store:
 			at, stride := mem.At[o.Base][o.Disp:], mem.Stride[o.Stride]
 			for r := range Rows {
 				row, out := t[r*RowBytes:][:RowBytes], at[r*stride:][:RowBytes]
-				if o.Kind == Load {
-					copy(row, out)
-				} else {
+				if o.Kind == Store {
 					copy(out, row)
+				} else {
+					copy(row, out)
 				}
 			}
 		}

@@ -84,10 +84,11 @@ func newChecked(t *testing.T, rng *rand.Rand, f num.Format, m, n, k int, triangl
 	}
 	w := base.reconstruction(q.plan.kernel, q.cut())
 	q.unit = int64(w.cut - q.plan.WidthL - q.plan.WidthR)
-	p.wk = newWorker(q, w, q.old, q.c, q.l, q.r, p.ra.panels, p.rb.panels)
+	p.wk = newWorker(q, w, q.old, q.c, q.l, q.r, p.ra.panels*p.ra.panel*p.rb.panels*p.rb.panel)
 	p.wk.fin.errL, p.wk.fin.errR, p.wk.fin.errAll = q.errors(q.l, q.r, w)
 	p.ldc = p.rb.panels * p.rb.panel
 	p.stride = p.ra.panels * p.ra.panel * p.ldc
+	p.wk.c = make([]int16, q.planes()*p.stride)
 	for t := range base.planes {
 		p.multiplyPlane(t)
 	}

@@ -312,7 +312,7 @@ func (p *product) need(m, n int) int64 {
 	return q.base.tableBytes(q.kernel, q.WidthL, q.WidthR) +
 		newResidues(q.kernels, q.base, left, m, p.problem.K, q.WidthL).memory() +
 		newResidues(q.kernels, q.base, right, n, p.problem.K, q.WidthR).memory() +
-		int64(p.cfg.Threads)*p.blockBytes(m, n)
+		p.productBytes(m, n)
 }
 
 // slice returns the operand of the vectors v0 <= v < v1.
@@ -323,19 +323,71 @@ func (o *operand) slice(v0, v1 int) *operand {
 	return &s
 }
 
-// Blocks of the result: a worker multiplies a block modulo every modulus and reconstructs it while
-// its residues are in the last level cache.
+// Blocks of the result. A worker multiplies a block modulo every modulus and reconstructs it while
+// its residues are in the last level cache. Results that would leave only small blocks to each
+// worker are shared: see shared.
 const (
 	blockRows = 256
 	blockCols = 512
 	// triangleBlock is the maximum of both if a triangle is requested: blocks outside of it are not
 	// computed.
 	triangleBlock = 126
+	// sharedBytes bounds the residues of a shared result.
+	sharedBytes = 512 << 20
 )
 
-// blocks returns the panels of rows and of columns of one block, chosen so that each worker gets
-// several blocks if the result is large enough.
-func (p *product) blocks(m, n int) (rowPanels, colPanels int) {
+// A tiling divides a result of rows x cols panels into blocks.
+type tiling struct {
+	rows, cols           int
+	rowPanels, colPanels int // of a block
+	size                 int // residues of a block modulo one modulus
+	shared               bool
+}
+
+// blocks returns the number of blocks.
+func (t *tiling) blocks() int { return t.rowBlocks() * t.colBlocks() }
+
+func (t *tiling) rowBlocks() int { return (t.rows + t.rowPanels - 1) / t.rowPanels }
+func (t *tiling) colBlocks() int { return (t.cols + t.colPanels - 1) / t.colPanels }
+
+// block returns the first panels of block b, and its numbers of panels.
+func (t *tiling) block(b int) (pi, pj, mp, np int) {
+	rows := t.rowBlocks()
+	pi, pj = b%rows*t.rowPanels, b/rows*t.colPanels
+	return pi, pj, min(t.rowPanels, t.rows-pi), min(t.colPanels, t.cols-pj)
+}
+
+// residues returns the residues of a buffer modulo one modulus.
+func (t *tiling) residues() int {
+	if t.shared {
+		return t.blocks() * t.size
+	}
+	return t.size
+}
+
+// tiling returns the blocks of an m x n result: at least four for each worker if the result is
+// large enough.
+//
+// The residues of a shared result are stored for all blocks, so that a task multiplies one block
+// modulo one modulus. There are enough tasks with larger blocks, and each operand's residues are
+// read from memory fewer times. Only whole products on tiles are shared, without old entries among
+// the integers.
+func (p *product) tiling(m, n int) tiling {
+	threads := p.cfg.Threads
+	own := p.divided(m, n, 4*threads)
+	if p.plan.bytes == nil || threads == 1 || p.cfg.Triangle != 0 || p.within != nil {
+		return own
+	}
+	shared := p.divided(m, n, (8*threads+p.planes()-1)/p.planes())
+	shared.shared = true
+	if shared.blocks() < own.blocks() && p.tilingBytes(&shared) <= sharedBytes {
+		return shared
+	}
+	return own
+}
+
+// divided returns a tiling of at least so many blocks, if the result has enough panels.
+func (p *product) divided(m, n, least int) tiling {
 	k := p.plan.kernels
 	mp, np := k.panels(left, m), k.panels(right, n)
 	rowsMost, colsMost := blockRows, blockCols
@@ -344,7 +396,7 @@ func (p *product) blocks(m, n int) (rowPanels, colPanels int) {
 	}
 	rows := max(1, (m+rowsMost-1)/rowsMost)
 	cols := max(1, (n+colsMost-1)/colsMost)
-	for rows*cols < 4*p.cfg.Threads && p.cfg.Threads > 1 {
+	for rows*cols < least && p.cfg.Threads > 1 {
 		if (mp+rows-1)/rows*k.panel(left) >= (np+cols-1)/cols*k.panel(right) && rows < mp {
 			rows++
 		} else if cols < np {
@@ -355,13 +407,23 @@ func (p *product) blocks(m, n int) (rowPanels, colPanels int) {
 			break
 		}
 	}
-	return (mp + rows - 1) / rows, (np + cols - 1) / cols
+	t := tiling{rows: mp, cols: np, rowPanels: (mp + rows - 1) / rows, colPanels: (np + cols - 1) / cols}
+	t.size = t.rowPanels * k.panel(left) * t.colPanels * k.panel(right)
+	return t
 }
 
-func (p *product) blockBytes(m, n int) int64 {
-	rp, cp := p.blocks(m, n)
-	k := p.plan.kernels
-	return 2 * int64(p.planes()) * int64(planeStride(rp*k.panel(left)*cp*k.panel(right)))
+// tilingBytes returns the size of a buffer of residues of the result.
+func (p *product) tilingBytes(t *tiling) int64 {
+	return 2 * int64(p.planes()) * int64(planeStride(t.residues()))
+}
+
+// productBytes returns the size of the residues of an m x n result that are stored at a time.
+func (p *product) productBytes(m, n int) int64 {
+	t := p.tiling(m, n)
+	if t.shared {
+		return p.tilingBytes(&t)
+	}
+	return int64(p.cfg.Threads) * p.tilingBytes(&t)
 }
 
 // planeStride returns the distance between planes of n residues: an odd number of cache lines keeps
@@ -383,53 +445,70 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 		old.Off = old.At(i0, j0)
 	}
 
-	rowPanels, colPanels := p.blocks(l.n, r.n)
-	rowBlocks := (ra.panels + rowPanels - 1) / rowPanels
-	colBlocks := (rb.panels + colPanels - 1) / colPanels
-	workers := make([]*worker, p.cfg.Threads)
+	tiles := p.tiling(l.n, r.n)
+	blocks := tiles.blocks()
+	stride := planeStride(tiles.residues())
 	betaC := p.newBetaC()
-	var failed [][2]int32
-	err := par.For(p.cfg.Ctx, p.cfg.Threads, rowBlocks*colBlocks, func(id, task int) {
-		pi, pj := task%rowBlocks*rowPanels, task/rowBlocks*colPanels
-		if p.cfg.Triangle != 0 && p.outside(i0+pi*mr, i0+(pi+rowPanels)*mr, j0+pj*nr, j0+(pj+colPanels)*nr) {
-			p.progress(share / float64(rowBlocks*colBlocks))
-			return
-		}
+	workers := make([]*worker, p.cfg.Threads)
+	workerOf := func(id int) *worker {
 		wk := workers[id]
 		if wk == nil {
-			wk = newWorker(p, w, old, c, l, r, rowPanels, colPanels)
+			wk = newWorker(p, w, old, c, l, r, tiles.size)
 			wk.fin.errL, wk.fin.errR, wk.fin.errAll = errL, errR, errAll
 			wk.fin.i0, wk.fin.j0 = i0, j0
 			workers[id] = wk
 		}
-		start := time.Now()
-		mp, np := min(rowPanels, ra.panels-pi), min(colPanels, rb.panels-pj)
-		ldc := np * nr
-		stride := planeStride(mp * mr * ldc)
-		if betaC != nil {
-			wk.begin(betaC, pi*mr, pj*nr, mp*mr, ldc, stride)
-		}
+		return wk
+	}
+	// multiplyBlock computes the residues of a block modulo the planes from <= t < to, the first
+	// plane at planes. It returns false if the context is cancelled.
+	multiplyBlock := func(wk *worker, block, from, to int, planes []int16) bool {
+		pi, pj, mp, np := tiles.block(block)
 		wk.regions = p.regions(wk.regions[:0], ra, rb, pi, pj, mp, np, i0, j0)
-		for t := range b.planes {
-			plane := wk.c[t*stride : (t+1)*stride]
+		for t := from; t < to; t++ {
+			plane := planes[(t-from)*stride:][:mp*mr*np*nr]
 			for _, r := range wk.regions {
 				ended := !p.inParts(r, ra, rb, func(part region, add bool) {
-					multiply(t, plane[(r.pi-pi)*mr*ldc+(r.pj-pj)*nr:], ldc, part, add || betaC != nil)
+					multiply(t, plane[(r.pi-pi)*mr*np*nr+(r.pj-pj)*nr:], np*nr, part, add || betaC != nil)
 				})
 				if ended {
-					return
+					return false
 				}
 			}
 		}
-		if f := spoil.Load(); f != nil {
-			(*f)(wk.c, stride)
-		}
-		multiplied := time.Now()
-		wk.multiplying += multiplied.Sub(start)
-		wk.reconstruct(pi*mr, pj*nr, mp*mr, ldc, stride)
-		wk.rounding += time.Since(multiplied)
-		p.progress(share / float64(rowBlocks*colBlocks))
-	})
+		return true
+	}
+	var err error
+	if tiles.shared {
+		err = p.multiplyShared(&tiles, stride, share, mr, nr, workerOf, multiplyBlock)
+	} else {
+		err = par.For(p.cfg.Ctx, p.cfg.Threads, blocks, func(id, block int) {
+			defer p.progress(share / float64(blocks))
+			pi, pj, mp, np := tiles.block(block)
+			if p.cfg.Triangle != 0 && p.outside(i0+pi*mr, i0+(pi+mp)*mr, j0+pj*nr, j0+(pj+np)*nr) {
+				return
+			}
+			wk := workerOf(id)
+			if wk.c == nil {
+				wk.c = getBuffer[int16](p.planes() * stride)
+			}
+			start := time.Now()
+			if betaC != nil {
+				wk.begin(betaC, pi*mr, pj*nr, mp*mr, np*nr, stride)
+			}
+			if !multiplyBlock(wk, block, 0, len(b.planes), wk.c) {
+				return
+			}
+			if f := spoil.Load(); f != nil {
+				(*f)(wk.c, stride)
+			}
+			multiplied := time.Now()
+			wk.multiplying += multiplied.Sub(start)
+			wk.reconstruct(pi*mr, pj*nr, mp*mr, np*nr, stride)
+			wk.rounding += time.Since(multiplied)
+		})
+	}
+	var failed [][2]int32
 	p.stats.Products += int64(b.products())
 	var multiplying, rounding time.Duration
 	var fault *HardwareError
@@ -453,6 +532,48 @@ func (p *product) multiply(l, r *operand, ra, rb *residues, i0, j0 int, share fl
 		err = fault
 	}
 	return failed, err
+}
+
+// sharedRows is the number of rows of a block that a task of a shared result reconstructs.
+const sharedRows = 16
+
+// multiplyShared computes the blocks of a shared result, first their residues, then their entries.
+// The moduli with the most products come first.
+func (p *product) multiplyShared(tiles *tiling, stride int, share float64, mr, nr int, workerOf func(id int) *worker, multiply func(wk *worker, block, from, to int, planes []int16) bool) error {
+	moduli, blocks := len(p.plan.base.planes), tiles.blocks()
+	planes, err := getPlanes[int16](p.cfg.Ctx, p.cfg.Threads, moduli*stride)
+	if err != nil {
+		return err
+	}
+	defer putBuffer(planes)
+	err = par.For(p.cfg.Ctx, p.cfg.Threads, moduli*blocks, func(id, task int) {
+		t, block := moduli-1-task/blocks, task%blocks
+		wk := workerOf(id)
+		start := time.Now()
+		multiply(wk, block, t, t+1, planes[t*stride+block*tiles.size:])
+		wk.multiplying += time.Since(start)
+		p.progress(share * 0.8 / float64(moduli*blocks))
+	})
+	if err != nil {
+		return err
+	}
+	if f := spoil.Load(); f != nil {
+		(*f)(planes, stride)
+	}
+	parts := (tiles.rowPanels*mr + sharedRows - 1) / sharedRows
+	return par.For(p.cfg.Ctx, p.cfg.Threads, blocks*parts, func(id, task int) {
+		block, row := task/parts, task%parts*sharedRows
+		pi, pj, mp, np := tiles.block(block)
+		if rows := min(sharedRows, mp*mr-row); rows > 0 {
+			wk := workerOf(id)
+			start := time.Now()
+			wk.c = planes[block*tiles.size+row*np*nr:]
+			wk.reconstruct(pi*mr+row, pj*nr, rows, np*nr, stride)
+			wk.c = nil
+			wk.rounding += time.Since(start)
+		}
+		p.progress(share * 0.2 / float64(blocks*parts))
+	})
 }
 
 // partProducts bounds the products of residues between two looks at the context: some 20 ms with

@@ -162,3 +162,47 @@ func bf(r num.Real) *big.Float {
 	}
 	return x.SetMantExp(x, int(r.Exp))
 }
+
+// TestTiling checks that the blocks of a tiling have every panel of the result once, and when
+// results are shared.
+func TestTiling(t *testing.T) {
+	defer modgemm.ForceBytes()()
+	rng := testseed.Rand(t, 3, 5)
+	a := randomMat(rng, num.Float64, 150, 4, 1)
+	c := num.Mat{Arr: num.New(num.Float64, 150*150), RS: 1, CS: 150, Rows: 150, Cols: 150}
+	for _, threads := range []int{1, 2, 16} {
+		for _, triangle := range []byte{0, 'L'} {
+			cfg := Config{Run: par.Run{Ctx: context.Background(), Threads: threads, Memory: 1 << 30}, Triangle: triangle}
+			q, err := Plan(cfg, one, a, a.T(), num.Real{}, c, c, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, size := range [][2]int{{1, 1}, {40, 150}, {1000, 1000}, {1000, 77}, {9000, 9000}} {
+				tiles := q.p.tiling(size[0], size[1])
+				if want := threads == 16 && triangle == 0 && size[0] > 1 && size[0] < 9000; threads != 2 && tiles.shared != want {
+					t.Errorf("%d threads, triangle %q, %v: shared %v", threads, triangle, size, tiles.shared)
+				}
+				seen := map[[2]int]int{}
+				for b := range tiles.blocks() {
+					pi, pj, mp, np := tiles.block(b)
+					if mp < 1 || np < 1 || mp*np*modgemm.PanelVectors*modgemm.PanelVectors > tiles.size {
+						t.Fatalf("%v: block %d has %d x %d panels (%+v)", size, b, mp, np, tiles)
+					}
+					for i := range mp {
+						for j := range np {
+							seen[[2]int{pi + i, pj + j}]++
+						}
+					}
+				}
+				for panel, n := range seen {
+					if n != 1 {
+						t.Errorf("%v: panel %v is in %d blocks", size, panel, n)
+					}
+				}
+				if all := modgemm.BytePanels(size[0]) * modgemm.BytePanels(size[1]); len(seen) != all {
+					t.Errorf("%v: %d of %d panels", size, len(seen), all)
+				}
+			}
+		}
+	}
+}

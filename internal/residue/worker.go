@@ -38,13 +38,12 @@ type worker struct {
 	multiplying, rounding time.Duration
 }
 
-func newWorker(p *product, w *weights, old, c num.Mat, l, r *operand, rowPanels, colPanels int) *worker {
+// newWorker returns a worker for blocks of at most so many entries, without residues.
+func newWorker(p *product, w *weights, old, c num.Mat, l, r *operand, block int) *worker {
 	k, n := p.plan.kernels, len(p.plan.base.moduli)
 	kern := k.kernel
 	wk := &worker{fin: finisher{p: p, old: old, c: c, w: w, left: l, right: r, ends: num.New(c.Arr.Format, 2)}}
 	wk.fin.mag = make([]uint64, len(w.m)+2)
-	block := rowPanels * k.panel(left) * colPanels * k.panel(right)
-	wk.c = getBuffer[int16](p.planes() * planeStride(block))
 	wk.columns = kern.NR
 	if w.bytes != nil {
 		wk.columns = modgemm.PanelVectors
