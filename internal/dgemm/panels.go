@@ -68,11 +68,19 @@ func (w *worker) luByPanels(a matrix, pivots []int, least float64) error {
 		return err
 	}
 	// Rows of a panel have been exchanged up to its own step.
-	err = par.For(w.ctx, w.threads, panels-1, func(_, p int) {
+	rooms := make([][]float64, max(w.threads, 1))
+	err = par.For(w.ctx, w.threads, panels-1, func(thread, p int) {
 		j0, j1 := f.span(p)
-		for k := p + 1; k < panels; k++ {
-			from, to := f.span(k)
-			exchange(a.view(from, a.rows, j0, j1), pivots[from:to])
+		if rooms[thread] == nil {
+			rooms[thread] = make([]float64, a.rows)
+		}
+		room, order := rooms[thread], f.orderBehind(p)
+		for j := j0; j < j1; j++ {
+			column := a.data[j*a.ld+j1:][:len(order)]
+			copy(room, column)
+			for i, from := range order {
+				column[i] = room[from]
+			}
 		}
 	})
 	for p := 1; p < panels && err == nil; p++ {
@@ -82,6 +90,24 @@ func (w *worker) luByPanels(a matrix, pivots []int, least float64) error {
 		}
 	}
 	return err
+}
+
+// orderBehind returns the order in which the rows behind panel p follow after the exchanges of the
+// panels behind it: row i of them is row order[i] of them before.
+func (f *panelLU) orderBehind(p int) []int {
+	_, first := f.span(p)
+	order := make([]int, f.a.rows-first)
+	for i := range order {
+		order[i] = i
+	}
+	for k := p + 1; k*f.width < f.a.cols; k++ {
+		from, _ := f.span(k)
+		for i, pivot := range f.pivotsOf(k) {
+			x, y := &order[from-first+i], &order[from-first+pivot]
+			*x, *y = *y, *x
+		}
+	}
+	return order
 }
 
 // span returns the first column of a panel and the end of its columns.

@@ -256,16 +256,28 @@ func (r *slicedResidual) rounded(g, z, room []float64) (e []float64, err error) 
 	}
 	r.z = append(r.z, room, more)
 	// On the diagonal the sum cancels.
+	const some = 8 // rows a call, which share cache lines
 	failed := make([]error, n)
-	err = par.Each(r.s.Ctx, r.s.Threads, n, func(i int) {
-		x, y, d := num.New(num.Float64, n+1), num.New(num.Float64, n+1), num.New(num.Float64, 1)
-		for h := range n {
-			x.F64[0][h], y.F64[0][h] = -g[i+h*n], z[h+i*n]
+	err = par.For(r.s.Ctx, r.s.Threads, (n+some-1)/some, func(_, part int) {
+		first, y, d := part*some, num.New(num.Float64, n+1), num.New(num.Float64, 1)
+		rows := make([]*num.Array, min(some, n-first))
+		for k := range rows {
+			rows[k] = num.New(num.Float64, n+1)
+			rows[k].F64[0][n] = -1
 		}
-		x.F64[0][n], y.F64[0][n] = -1, 1
+		for h := range n {
+			for k, v := range g[first+h*n:][:len(rows)] {
+				rows[k].F64[0][h] = -v
+			}
+		}
 		one := direct.Work{Run: par.Run{Ctx: r.s.Ctx, Threads: 1}}
-		_, _, failed[i] = direct.Dot.Round(one, num.Vec{Arr: x, Inc: 1, N: n + 1}, num.Vec{Arr: y, Inc: 1, N: n + 1}, d)
-		e[i+i*n] = d.F64[0][0]
+		y.F64[0][n] = 1
+		for k, x := range rows {
+			i := first + k
+			copy(y.F64[0], z[i*n:(i+1)*n])
+			_, _, failed[i] = direct.Dot.Round(one, num.Vec{Arr: x, Inc: 1, N: n + 1}, num.Vec{Arr: y, Inc: 1, N: n + 1}, d)
+			e[i+i*n] = d.F64[0][0]
+		}
 	})
 	return e, cmp.Or(err, errors.Join(failed...))
 }

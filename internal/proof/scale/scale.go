@@ -279,7 +279,7 @@ func (s Scaling) Float64sOn(threads int, a num.Mat, f []float64) []float64 {
 				// This is exact in the usual range. Other numbers, zeros and NaN are converted like
 				// other formats.
 				y := a.Arr.F64[0][k] * (row * by)
-				if size := math.Abs(y); !(size >= 0x1p-200 && size <= 0x1p200) {
+				if square := float64(y * y); !(square >= 0x1p-400 && square <= 0x1p400) {
 					x, e := a.Arr.Leading(k)
 					y = Ldexp(x, e+s.Rows[i]+s.Cols[j])
 				}
