@@ -1627,6 +1627,28 @@ func goHalfulp_matmul(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_option
 	return
 }
 
+//export goHalfulp_matmul_stack
+func goHalfulp_matmul_stack(c_a C.uint64_t, c_b C.uint64_t, c_count C.int64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_matmul_stack"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	count := int(c_count)
+	format := k.format("format", c_format, a.NumberFormat())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, err := matmulStack(a, b, count, format, opt)
+		if err != nil {
+			discard(result)
+			return err
+		}
+		k.putMatrix(c_result, result)
+		return nil
+	})
+	return
+}
+
 //export goHalfulp_axpy
 func goHalfulp_axpy(c_alpha C.uint64_t, c_x C.uint64_t, c_y C.uint64_t, c_options C.uint64_t, error_ **C.char) (status_ C.int) {
 	k := call{name: "halfulp_axpy"}
@@ -2265,6 +2287,28 @@ func goHalfulp_solve(c_a C.uint64_t, c_b C.uint64_t, c_format *C.char, c_options
 	k.needed("result", unsafe.Pointer(c_result))
 	k.run(options, func(opt *halfulp.Options) error {
 		result, err := solve(a, b, format, opt)
+		if err != nil {
+			discard(result)
+			return err
+		}
+		k.putMatrix(c_result, result)
+		return nil
+	})
+	return
+}
+
+//export goHalfulp_solve_stack
+func goHalfulp_solve_stack(c_a C.uint64_t, c_b C.uint64_t, c_count C.int64_t, c_format *C.char, c_options C.uint64_t, c_result *C.uint64_t, error_ **C.char) (status_ C.int) {
+	k := call{name: "halfulp_solve_stack"}
+	defer k.end(&status_, error_)
+	a := k.matrix("a", c_a)
+	b := k.matrix("b", c_b)
+	count := int(c_count)
+	format := k.format("format", c_format, a.NumberFormat())
+	options := k.options("options", c_options)
+	k.needed("result", unsafe.Pointer(c_result))
+	k.run(options, func(opt *halfulp.Options) error {
+		result, err := solveStack(a, b, count, format, opt)
 		if err != nil {
 			discard(result)
 			return err

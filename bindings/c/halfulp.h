@@ -484,6 +484,11 @@ int halfulp_iamax(halfulp_matrix x, halfulp_options options, int64_t *result);
  * and B do. */
 int halfulp_matmul(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result);
 
+/* The products A_i B_i of count matrices that lie one below another in A and in B, in the same
+ * way one below another: numpy's matmul of stacks. Otherwise like halfulp_matmul, and many
+ * small products are much faster than one by one. */
+int halfulp_matmul_stack(halfulp_matrix a, halfulp_matrix b, int64_t count, const char *format, halfulp_options options, halfulp_matrix *result);
+
 /* ---- BLAS level 1 ---- */
 
 /* y_i ← α x_i + y_i, each entry rounded once to the format of y. */
@@ -603,6 +608,12 @@ int halfulp_trsm_to(char side, char uplo, char trans, char diag, halfulp_scalar 
  * the format of A), whatever the condition of A. The error is HALFULP_SINGULAR if A is
  * singular, which is proved. */
 int halfulp_solve(halfulp_matrix a, halfulp_matrix b, const char *format, halfulp_options options, halfulp_matrix *result);
+
+/* The solutions X_i of A_i X_i = B_i for count square matrices that lie one below another in A,
+ * and their right-hand sides in B, in the same way one below another: numpy's solve of stacks.
+ * The error is that of the first system that fails. Otherwise like halfulp_solve, and many
+ * small systems are much faster than one by one. */
+int halfulp_solve_stack(halfulp_matrix a, halfulp_matrix b, int64_t count, const char *format, halfulp_options options, halfulp_matrix *result);
 
 /* Stores the solution X of A X = B, A n x n, B and X n x nrhs, in doubles at x[i x_row_stride +
  * j x_col_stride], without handles: for small systems. Strides and arrays as for

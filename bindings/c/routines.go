@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"runtime/debug"
 
 	"github.com/halfulp/halfulp"
@@ -113,6 +115,64 @@ func solve(a, b *halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) (*halfu
 		return nil, err
 	}
 	return linsolve.Solve(a, b, f, opt)
+}
+
+// stack returns the matrices that lie one below another in m.
+func stack(m *halfulp.Matrix, count int, name string) []*halfulp.Matrix {
+	if count < 0 || m.Rows() != 0 && (count == 0 || m.Rows()%count != 0) {
+		panic(misuse("argument %s: %d rows are not those of %d matrices of one shape", name, m.Rows(), count))
+	}
+	parts := make([]*halfulp.Matrix, count)
+	for i := range parts {
+		rows := m.Rows() / count
+		parts[i] = m.Slice(i*rows, (i+1)*rows, 0, m.Cols())
+	}
+	return parts
+}
+
+func matmulStack(a, b *halfulp.Matrix, count int, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
+	as, bs := stack(a, count, "a"), stack(b, count, "b")
+	if count > 0 && as[0].Cols() != bs[0].Rows() {
+		panic(misuse("%d x %d times %d x %d: the columns of a_i are not as many as the rows of b_i", as[0].Rows(), as[0].Cols(), bs[0].Rows(), bs[0].Cols()))
+	}
+	c, err := result(f, a.Rows(), b.Cols(), a)
+	if err != nil {
+		return nil, err
+	}
+	return c, first(halfulp.GemmBatch(halfulp.NoTrans, halfulp.NoTrans, one, as, bs, zero, stack(c, count, "c"), opt))
+}
+
+func solveStack(a, b *halfulp.Matrix, count int, f halfulp.Format, opt *halfulp.Options) (*halfulp.Matrix, error) {
+	as, bs := stack(a, count, "a"), stack(b, count, "b")
+	if count > 0 {
+		needSquare(as[0])
+		if as[0].Rows() != bs[0].Rows() {
+			panic(misuse("a_i is %d x %d, b_i is %d x %d: they need as many rows", as[0].Rows(), as[0].Cols(), bs[0].Rows(), bs[0].Cols()))
+		}
+	}
+	x, err := result(f, b.Rows(), b.Cols(), a)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := linsolve.SolveBatch(as, bs, f, opt)
+	if err != nil {
+		return nil, first(err)
+	}
+	for i, part := range stack(x, count, "x") {
+		if err := part.CopyFrom(parts[i]); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
+}
+
+// first returns an error that tells of the first problem of a batch that failed, and wraps only its
+// cause, so that the status is that problem's.
+func first(err error) error {
+	if failed := (*halfulp.BatchError)(nil); errors.As(err, &failed) {
+		return fmt.Errorf("problem %d of %s: %w", failed.Indices[0], failed.Routine, failed.Errors[0])
+	}
+	return err
 }
 
 // solveF64 solves A X = B for C arrays of float64, n x n and n x nrhs, without handles.

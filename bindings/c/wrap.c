@@ -1012,6 +1012,16 @@ int halfulp_matmul(halfulp_matrix a, halfulp_matrix b, const char *format, halfu
 	return finish(status, error);
 }
 
+int halfulp_matmul_stack(halfulp_matrix a, halfulp_matrix b, int64_t count, const char *format, halfulp_options options, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_matmul_stack");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_matmul_stack(a, b, count, (void *)format, options, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
 int halfulp_axpy(halfulp_scalar alpha, halfulp_matrix x, halfulp_matrix y, halfulp_options options) {
 	if (forked)
 		return refuse("halfulp_axpy");
@@ -1318,6 +1328,16 @@ int halfulp_solve(halfulp_matrix a, halfulp_matrix b, const char *format, halful
 	char *error = NULL;
 	struct mode mode = standard_mode();
 	int status = goHalfulp_solve(a, b, (void *)format, options, result, &error);
+	restore_mode(mode);
+	return finish(status, error);
+}
+
+int halfulp_solve_stack(halfulp_matrix a, halfulp_matrix b, int64_t count, const char *format, halfulp_options options, halfulp_matrix *result) {
+	if (forked)
+		return refuse("halfulp_solve_stack");
+	char *error = NULL;
+	struct mode mode = standard_mode();
+	int status = goHalfulp_solve_stack(a, b, count, (void *)format, options, result, &error);
 	restore_mode(mode);
 	return finish(status, error);
 }

@@ -263,6 +263,8 @@ var Functions = []Group{
 			"The index of the first entry of the largest magnitude, from 0; the first NaN counts as larger than everything; -1 for no numbers."},
 		{"matmul", "a:matrix b:matrix format options > result:matrix", "matmul(a, b, format, opt)",
 			"A B, each entry rounded once to format (default: the format of A). The result lives where A and B do."},
+		{"matmul_stack", "a:matrix b:matrix count:int format options > result:matrix", "matmulStack(a, b, count, format, opt)",
+			"The products A_i B_i of count matrices that lie one below another in A and in B, in the same way one below another: numpy's matmul of stacks. Otherwise like halfulp_matmul, and many small products are much faster than one by one."},
 	}},
 	{"BLAS level 1", []Function{
 		{"axpy", "alpha:scalar x:vector y:inout-vector options", "halfulp.Axpy(alpha, x, y, opt)",
@@ -333,6 +335,8 @@ var Functions = []Group{
 	{"Linear systems", []Function{
 		{"solve", "a:matrix b:matrix format options > result:matrix", "solve(a, b, format, opt)",
 			"The solution X of A X = B, A square and regular, each entry rounded once to format (default: the format of A), whatever the condition of A. The error is HALFULP_SINGULAR if A is singular, which is proved."},
+		{"solve_stack", "a:matrix b:matrix count:int format options > result:matrix", "solveStack(a, b, count, format, opt)",
+			"The solutions X_i of A_i X_i = B_i for count square matrices that lie one below another in A, and their right-hand sides in B, in the same way one below another: numpy's solve of stacks. The error is that of the first system that fails. Otherwise like halfulp_solve, and many small systems are much faster than one by one."},
 		{"solve_f64", "n:int nrhs:int a:doubles a_row_stride:int a_col_stride:int b:doubles b_row_stride:int b_col_stride:int x:doubles-out x_row_stride:int x_col_stride:int options", "solveF64(n, nrhs, grid[float64]{a, a_row_stride, a_col_stride}, grid[float64]{b, b_row_stride, b_col_stride}, grid[float64]{x, x_row_stride, x_col_stride}, opt)",
 			"Stores the solution X of A X = B, A n x n, B and X n x nrhs, in doubles at x[i x_row_stride + j x_col_stride], without handles: for small systems. Strides and arrays as for halfulp_matrix_wrap_f64; X may overlap A and B. Otherwise like halfulp_solve."},
 		{"inverse", "a:matrix format options > result:matrix", "inverse(a, format, opt)",

@@ -214,8 +214,17 @@ def matmul(a: Any, b: Any, /, *, format: FormatLike | None = None, prec: int | N
         return _product(o, x, y)
     lead = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
     shape = (x.shape[-2:-1] if x.ndim > 1 else ()) + (y.shape[-1:] if y.ndim > 1 else ())
-    xs, ys = _stack(x, lead), _stack(y, lead)
-    return _stacked(o, [_product(Operands(p, q, format=o.format), p, q) for p, q in zip(xs, ys, strict=True)], lead + shape)
+    count, whole = math.prod(lead), lead + shape
+    if not count:
+        return o.plainly(_array.array(np.zeros(whole), o.format))
+    if y.ndim <= 2:  # all rows of the stack times one matrix
+        h = call("matmul", x._handle, y._handle, o.format.code, work=count * math.prod(shape) * inner)
+    else:
+        if x.ndim == 1:
+            x = x._moved(lambda n: n[None, :])
+        xs, ys = (v._broadcast(lead + v.shape[-2:]) for v in (x, y))
+        h = call("matmul_stack", xs._handle, ys._handle, count, o.format.code, work=count * math.prod(shape) * inner)
+    return o.plainly(_array.Array._of(h, whole, o.format))
 
 
 def _product(o: Operands, x: Array, y: Array) -> Any:
@@ -255,9 +264,7 @@ def _zero() -> Scalar:
 
 
 def _stack(a: Array, lead: tuple[int, ...]) -> Iterable[Array]:
-    """Returns the matrices of a stack, repeated by numpy's rules; vectors stand for themselves."""
-    if a.ndim == 1:
-        return [a] * math.prod(lead)
+    """Returns the matrices of a stack, repeated by numpy's rules."""
     tail = a.shape[-2:]
     return _array.split(a._broadcast(lead + tail).reshape((math.prod(lead), *tail)))
 

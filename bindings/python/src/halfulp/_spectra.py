@@ -14,7 +14,7 @@ from ._array import Array, Scalar, asarray
 from ._format import Format, FormatLike, float32, float64
 from ._library import MisuseError, UndecidedWarning, call, free
 from ._routines import Operands, vecdot
-from ._stacks import cube, each, matrices_of, record_parts
+from ._stacks import cube, each, leading, matrices_of, record_parts
 
 
 class EighResult(NamedTuple):
@@ -454,7 +454,7 @@ def polar(a: Any, /, side: str = "right", *, format: FormatLike | None = None, p
     if side not in ("left", "right"):
         raise MisuseError(f"side is {side!r}: give 'right' or 'left'")
     o = Operands(a, format=format, prec=prec)
-    matrices_of(o)
+    leading(o)
     m = o.arrays[0]
     if m.ndim != 2:
         raise LinAlgError(f"{m.ndim}-dimensional array given: polar takes one matrix")

@@ -15,14 +15,19 @@ from ._library import library
 from ._routines import Operands
 
 
-def matrices_of(o: Operands, k: int = 0, square: bool = False) -> tuple[tuple[int, ...], list[Array]]:
-    """Returns the leading shape of operand k and its matrices."""
+def leading(o: Operands, k: int = 0, square: bool = False) -> tuple[int, ...]:
+    """Returns the leading shape of operand k, a matrix or a stack of matrices."""
     a = o.arrays[k]
     if a.ndim < 2:
         raise LinAlgError(f"{a.ndim}-dimensional array given: a matrix has two dimensions or more")
     if square and a.shape[-1] != a.shape[-2]:
         raise LinAlgError(f"the matrix is {a.shape[-2]} x {a.shape[-1]}: a square one is needed")
-    lead = a.shape[:-2]
+    return a.shape[:-2]
+
+
+def matrices_of(o: Operands, k: int = 0, square: bool = False) -> tuple[tuple[int, ...], list[Array]]:
+    """Returns the leading shape of operand k and its matrices."""
+    lead, a = leading(o, k, square), o.arrays[k]
     return lead, [a] if not lead else list(_routines._stack(a, lead))
 
 

@@ -45,7 +45,7 @@ from ._spectra import (
     symfunc,
     warn_undecided,
 )
-from ._stacks import cube, each, matrices_of, record_parts
+from ._stacks import cube, each, leading, matrices_of, record_parts
 
 __all__ = [
     "EighResult",
@@ -158,25 +158,27 @@ def solve(a: Any, b: Any, /, *, format: FormatLike | None = None, prec: int | No
     if format is None and prec is None and (z := _direct.solve(a, b)) is not None:
         return z
     o = Operands(a, b, format=format, prec=prec)
-    lead, matrices = matrices_of(o, square=True)
-    n = o.arrays[0].shape[-1]
-    y = o.arrays[1]
+    lead = leading(o, square=True)
+    m, y = o.arrays
+    n = m.shape[-1]
     if y.ndim == 0:
         raise LinAlgError("the right-hand side is a number: a vector or a matrix is needed")
     vector = y.ndim == 1
     if y.shape[0 if vector else -2] != n:
         raise MisuseError(f"the matrix is {n} x {n} and the right-hand side has {y.shape[0 if vector else -2]} rows")
 
-    def one(m: Array, v: Array) -> Array:
-        h = call("solve", m._handle, v._handle, o.format.code, work=cube(m))
-        return Array._of(h, v.shape, o.format)
-
     if not lead and y.ndim <= 2:
-        return o.plainly(one(o.arrays[0], y))
+        return o.plainly(Array._of(call("solve", m._handle, y._handle, o.format.code, work=cube(m)), y.shape, o.format))
     whole = _array._common_shape(lead, () if vector else y.shape[:-2])
     tail = (n,) if vector else y.shape[-2:]
-    pairs = zip(_routines._stack(o.arrays[0], whole), _routines._stack(y, whole), strict=True)
-    return _routines._stacked(o, [one(m, v) for m, v in pairs], whole + tail)
+    count = math.prod(whole)
+    if not count:
+        return o.plainly(_array.array(np.zeros(whole + tail), o.format))
+    ms, vs = m._broadcast(whole + (n, n)), y._broadcast(whole + tail)
+    if vector:
+        vs = vs.reshape((*whole, n, 1))
+    h = call("solve_stack", ms._handle, vs._handle, count, o.format.code, work=count * cube(m))
+    return o.plainly(Array._of(h, whole + tail, o.format))
 
 
 def inv(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
@@ -321,7 +323,7 @@ def qr(a: Any, /, mode: str = "reduced", *, pivoting: bool = False, format: Form
 def lu(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> LUResult:
     """Returns P, L and U of A = P L U with partial pivoting, each entry correctly rounded."""
     o = Operands(a, format=format, prec=prec)
-    matrices_of(o)
+    leading(o)
     m = o.arrays[0]
     if m.ndim != 2:
         raise LinAlgError(f"{m.ndim}-dimensional array given: lu takes one matrix")
@@ -363,7 +365,7 @@ class Factors:
 
 def _factors(name: str, a: Any, format: FormatLike | None, prec: int | None) -> Factors:
     o = Operands(a, format=format, prec=prec)
-    matrices_of(o, square=True)
+    leading(o, square=True)
     m = o.arrays[0]
     if m.ndim != 2:
         raise LinAlgError(f"{m.ndim}-dimensional array given: one matrix is needed")
@@ -400,7 +402,7 @@ cho_solve = lu_solve
 def ldl(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> LDLResult:
     """Returns L, D and p of A[p][:, p] = L D Lᵀ, A symmetric; D has blocks of order 1 and 2."""
     o = Operands(a, format=format, prec=prec)
-    matrices_of(o, square=True)
+    leading(o, square=True)
     h = call("ldlt", o.arrays[0]._handle, o.format.code, work=cube(o.arrays[0]))
     try:
         lower, d, order = record_parts(h, "L D P", o.format)
@@ -449,7 +451,7 @@ def null_space(a: Any, /, rcond: Any = None, *, format: FormatLike | None = None
            [-0.31622777]])
     """
     o = Operands(a, format=format, prec=prec)
-    matrices_of(o)
+    leading(o)
     m = o.arrays[0]
     c = Scalar(0.0 if rcond is None else rcond)
     h, undecided = call("null_space", m._handle, c._handle, o.format.code, work=30 * cube(m))
@@ -466,7 +468,7 @@ def solve_triangular(
     returns the correctly rounded solution.
     """
     o = Operands(a, b, format=format, prec=prec)
-    matrices_of(o, square=True)
+    leading(o, square=True)
     m, y = o.arrays
     if y.ndim not in (1, 2) or y.shape[0] != m.shape[0]:
         raise MisuseError(f"shapes {m.shape} and {y.shape} do not fit")
