@@ -28,7 +28,9 @@ import (
 	"archive/zip"
 	_ "embed"
 	"io"
+	"io/fs"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -41,82 +43,100 @@ import (
 //go:generate _ptx/ptx.py generate
 //go:generate _ptx/pack.py pack
 
-// archive is the compressed PTX. The comment of an entry is the hash of the sources it was
-// generated from.
+// archive is the compressed PTX. The comment of _ptx/pack.py describes it.
 //
 //go:embed ptx.pack
 var archive string
 
+// A packedFile is a file of PTX in the archive.
+type packedFile struct {
+	name, digest string            // with a folder, such as exact/scan.ptx; the hash of its sources
+	parts        map[string]string // by their names
+}
+
 // files maps the names of sources to the sections of their PTX, which are unpacked at their first
-// use.
+// use, with the others of their folder.
 var files = sync.OnceValue(func() map[string]func() []section {
 	all := map[string]func() []section{}
-	for _, f := range entries() {
-		all[strings.TrimSuffix(f.Name, ".ptx")] = sync.OnceValue(func() []section { return sections(expand(read(f))) })
+	for name, folder := range folders() {
+		open := sync.OnceValue(func() []packedFile { return unpack(name, folder) })
+		for i, f := range folder {
+			all[strings.TrimSuffix(f.name, ".ptx")] = sync.OnceValue(func() []section { return sections(expand(open()[i].parts)) })
+		}
 	}
 	return all
 })
 
-// linesEntry is the name of the entry with the lines that occur more than once.
-const linesEntry = "lines"
+// lines returns the lines that occur more than once.
+var lines = sync.OnceValue(func() []string { return strings.Split(read("lines"), "\n") })
 
-// lines returns these lines.
-var lines = sync.OnceValue(func() []string {
-	for _, f := range opened() {
-		if f.Name == linesEntry {
-			return strings.Split(read(f), "\n")
+// folders returns the files of each folder, as the index of the archive has them: the parts of a
+// file are their lengths in decimal.
+func folders() map[string][]packedFile {
+	all := map[string][]packedFile{}
+	for line := range strings.Lines(read("index")) {
+		fields := strings.Fields(line)
+		f := packedFile{name: fields[0], digest: fields[1], parts: map[string]string{}}
+		for part := range slices.Chunk(fields[2:], 2) {
+			f.parts[part[0]] = part[1]
+		}
+		folder := path.Dir(f.name)
+		all[folder] = append(all[folder], f)
+	}
+	return all
+}
+
+// unpack returns the files of a folder with their parts.
+func unpack(name string, index []packedFile) []packedFile {
+	list := make([]packedFile, len(index))
+	var kinds []string
+	for i, f := range index {
+		list[i] = packedFile{f.name, f.digest, map[string]string{}}
+		kinds = slices.AppendSeq(kinds, maps.Keys(f.parts))
+	}
+	first := []string{"lines", "own", "#"}
+	slices.Sort(kinds)
+	kinds = slices.DeleteFunc(slices.Compact(kinds), func(kind string) bool { return slices.Contains(first, kind) })
+	data := read(name)
+	for _, kind := range slices.Concat(first, kinds) {
+		for i, f := range index {
+			if f.parts[kind] == "" {
+				continue
+			}
+			n, err := strconv.Atoi(f.parts[kind])
+			if err != nil {
+				panic("kernels: " + err.Error()) // the archive is part of the program
+			}
+			list[i].parts[kind], data = data[:n], data[n:]
 		}
 	}
-	panic("kernels: no " + linesEntry) // the archive is part of the program
-})
-
-// entries returns the entries of the archive that are PTX.
-func entries() []*zip.File {
-	return slices.DeleteFunc(opened(), func(f *zip.File) bool { return f.Name == linesEntry })
+	return list
 }
 
-// opened returns all entries of the archive.
-func opened() []*zip.File {
+// read returns the content of an entry of the archive.
+func read(entry string) string {
 	z, err := zip.NewReader(strings.NewReader(archive), int64(len(archive)))
-	if err != nil {
-		panic("kernels: " + err.Error()) // the archive is part of the program
-	}
-	return z.File
-}
-
-// read returns the content of an entry.
-func read(f *zip.File) string {
 	var content strings.Builder
-	r, err := f.Open()
 	if err == nil {
-		_, err = io.Copy(&content, r) // io.Copy checks its checksum
+		z.RegisterDecompressor(methodLZMA, lzmaReader)
+		var r fs.File
+		if r, err = z.Open(entry); err == nil {
+			_, err = io.Copy(&content, r) // io.Copy checks its checksum
+		}
 	}
 	if err != nil {
-		panic("kernels: " + f.Name + ": " + err.Error())
+		panic("kernels: " + entry + ": " + err.Error()) // the archive is part of the program
 	}
 	return content.String()
 }
 
 // expand returns the PTX that _ptx/pack.py has packed; the comment there describes the format.
-func expand(packed string) string {
-	head, rest, _ := strings.Cut(packed, "\n")
-	var codes, own, numbers string
+func expand(parts map[string]string) string {
+	codes, own, numbers := parts["lines"], parts["own"], parts["#"]
 	kinds := map[string]*names{}
-	fields := strings.Fields(head)
-	for i := 0; i < len(fields); i += 2 {
-		n, err := strconv.Atoi(fields[i+1])
-		if err != nil {
-			panic("kernels: " + err.Error()) // the archive is part of the program
-		}
-		part := rest[:n]
-		rest = rest[n:]
-		switch kind := fields[i]; kind {
-		case "lines":
-			codes = part
-		case "own":
-			own = part
-		case "#":
-			numbers = part
+	for kind, part := range parts {
+		switch kind {
+		case "lines", "own", "#":
 		case label:
 			kinds[kind] = &names{prefix: "$" + kind, codes: part}
 		default:

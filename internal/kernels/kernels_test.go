@@ -1,8 +1,12 @@
 package kernels
 
 import (
+	"archive/zip"
+	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"hash/crc32"
+	"io"
 	"maps"
 	"os"
 	"path"
@@ -33,10 +37,49 @@ func TestEverySourceHasPTX(t *testing.T) {
 // that are not committed, from the sources of package expansion. To
 // compare it with newly generated PTX, run _ptx/ptx.py check.
 func TestPTXFresh(t *testing.T) {
-	for _, e := range entries() {
-		source := strings.TrimSuffix(e.Name, ".ptx") + ".cu"
-		if got := digest(t, source); got != e.Comment {
-			t.Errorf("%s is stale: it was made from %s, the sources are %s now; run go generate ./internal/kernels", e.Name, e.Comment, got)
+	for _, folder := range folders() {
+		for _, f := range folder {
+			source := strings.TrimSuffix(f.name, ".ptx") + ".cu"
+			if got := digest(t, source); got != f.digest {
+				t.Errorf("%s is stale: it was made from %s, the sources are %s now; run go generate ./internal/kernels", f.name, f.digest, got)
+			}
+		}
+	}
+}
+
+// TestLZMA unpacks what is no stream, and streams that end early: each is an error, or ends with an
+// error of the archive's checksum.
+func TestLZMA(t *testing.T) {
+	z, err := zip.NewReader(strings.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range z.File {
+		if e.Method != methodLZMA {
+			t.Errorf("%s: method %d, want %d", e.Name, e.Method, methodLZMA)
+		}
+	}
+	e := z.File[0]
+	r, err := e.OpenRaw()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := unpackLZMA(packed)
+	if err != nil || crc32.ChecksumIEEE(whole) != e.CRC32 {
+		t.Errorf("%s: %v, %d bytes with another checksum", e.Name, err, len(whole))
+	}
+	for n := range 40 {
+		if got, err := unpackLZMA(packed[:n]); n < 14 && err == nil || bytes.Equal(got, whole) {
+			t.Errorf("the first %d bytes of %s: %d bytes, %v", n, e.Name, len(got), err)
+		}
+		wrong := bytes.Clone(packed)
+		wrong[n] ^= 0x10
+		if got, _ := unpackLZMA(wrong); n >= 9 && bytes.Equal(got, whole) {
+			t.Errorf("%s with byte %d changed: the same", e.Name, n)
 		}
 	}
 }

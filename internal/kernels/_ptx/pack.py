@@ -6,37 +6,34 @@ their first use; the programs are the same otherwise.
     pack.py pack      write ptx.pack from ptx.zip
     pack.py unpack    write ptx.zip from ptx.pack
 
-ptx.pack is a zip archive, compressed by Zopfli, with the names and comments of ptx.zip and one entry
-more, LINES: the lines that occur twice or more, the most frequent first. In them &r stands for a
-register of kind %r, &L for a label, # for a number. Any other entry has these parts, after a line with
-their names and lengths:
+ptx.pack is a zip archive, compressed by LZMA. Its entry "lines" has the lines that occur twice or
+more, the most frequent first. In them &r stands for a register of kind %r, &L for a label, # for a
+number. Any other file has these parts:
 
-    lines   0 for the next of "own"; i + 1 for line i of LINES; 240 + h, l for line 239 + 256 h + l
-    own     lines that are not in LINES
+    lines   0 for the next of "own"; i + 1 for line i of the entry "lines"; 240 + h, l for line 239 + 256 h + l
+    own     lines that are not there
     #       the numbers, in decimal, in lines
     r, ...  for each kind of registers, and L for labels: 0 for a new one, the number after the last
             new one; otherwise 1 plus the count of others used since; 255, l, h for 256 h + l
+
+The entry of a folder has the parts of its files, part after part: "lines" of all files, "own" of all
+files, and so on. The entry "index" has a line for each file: its name, the hash of its sources, and
+the names and lengths of its parts, in the order in which they lie in the entry of its folder.
 
 Registers begin anew at each kernel and function; the numbers of labels continue, since their names
 are unique in a file. kernels.go reads this.
 """
 
 import re
-import struct
 import sys
 import zipfile
-import zlib
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 
 import ptx
 
 PACKED = ptx.KERNELS / "ptx.pack"
-LINES = "lines"
-
-# Zopfli comes from a Python wheel, as the tools of ptx.py do.
-ZOPFLI = ("zopfli", "0.4.3")
-ZOPFLI_PACKAGE = "zopfli"
+LINES, INDEX = "lines", "index"
 
 PLACES = re.compile(r"%(rd|rs|fd|[rfp])(\d+)\b|\$(L)__BB(\d+_\d+)\b|\$(L)(\d+)\b|(?<![\w%$])-?\d+\b(?!:)")
 BEGINS = (".visible", ".weak", ".entry", ".func")
@@ -120,7 +117,7 @@ def joined(lines):
 
 
 def pack(file, shared):
-    """The entry of a file that is taken apart; shared is a dictionary of line: place in LINES."""
+    """The parts of a file that is taken apart; shared is a dictionary of line: place in LINES."""
     lines, numbers, names = file
     codes, own = bytearray(), []
     for line in lines:
@@ -130,16 +127,12 @@ def pack(file, shared):
             codes.append(0)
         else:
             codes += bytes([i + 1] if i < ONE else [TWO + (i - ONE >> 8), i - ONE & 255])
-    parts = {"lines": bytes(codes), "own": joined(own), "#": joined(numbers)} | {kind: bytes(names[kind].codes) for kind in sorted(names)}
-    return " ".join(f"{name} {len(part)}" for name, part in parts.items()).encode() + b"\n" + b"".join(parts.values())
+    return {"lines": bytes(codes), "own": joined(own), "#": joined(numbers)} | {kind: bytes(names[kind].codes) for kind in sorted(names)}
 
 
-def unpack(data, shared):
-    """The text of an entry; shared lists LINES."""
-    head, rest = data.split(b"\n", 1)
-    parts, fields = {}, head.decode().split()
-    for name, length in zip(fields[::2], map(int, fields[1::2])):
-        parts[name], rest = rest[:length], rest[length:]
+def unpack(parts, shared):
+    """The text of a file; shared lists the lines of LINES."""
+    parts = dict(parts)
     codes, own, numbers = iter(parts.pop("lines")), iter(parts.pop("own").decode().splitlines()), iter(parts.pop("#").decode().split())
     names = {kind: Names() for kind in parts}
     for kind in parts:
@@ -159,61 +152,59 @@ def unpack(data, shared):
     return joined(lines).decode()
 
 
-def deflated(data):
-    """The data as Zopfli deflates it."""
-    sys.path.insert(0, str(ptx.tool(ZOPFLI, ZOPFLI_PACKAGE).parent))
-    import zopfli.zlib
-    return zopfli.zlib.compress(data, numiterations=5)[2:-4]  # without what zlib has around it
-
-
-def streams():
-    """What ptx.pack has now: a dictionary of data: deflated data."""
-    if not PACKED.exists():
-        return {}
-    archive, found = PACKED.read_bytes(), {}
-    with zipfile.ZipFile(PACKED) as z:
-        for e in z.infolist():
-            name, extra = struct.unpack("<HH", archive[e.header_offset + 26:e.header_offset + 30])
-            begin = e.header_offset + 30 + name + extra
-            found[z.read(e)] = archive[begin:begin + e.compress_size]
-    return found
-
-
 def write_pack():
     entries = sorted(ptx.read().items())
-    known = streams()
     with ProcessPoolExecutor() as pool:
         files = list(pool.map(taken_apart, [text for _, (text, _) in entries]))
-        lines = common(files)
-        assert len(lines) <= ONE + 256 * (256 - TWO)
-        shared = {line: i for i, line in enumerate(lines)}
-        packed = [joined(lines)] + [pack(f, shared) for f in files]
-        for file, data in zip(files, packed[1:]):
-            # the same program: the same lines, numbers and uses of names
-            text = unpack(data, lines)
-            again = taken_apart(text)
-            assert again[:2] == file[:2] and pack(again, shared) == data
-        entries.insert(0, (LINES, ("", "")))
-        new = [data for data in packed if data not in known]
-        if new:
-            ptx.tool(ZOPFLI, ZOPFLI_PACKAGE)
-        known.update(zip(new, pool.map(deflated, new)))
-    body, directory = b"", b""
-    for (name, (_, comment)), data in zip(entries, packed):
-        name, comment, stream = name.encode(), comment.encode(), known[data]
-        # as of 1980: version, flags, method, time, date, sum, sizes, lengths
-        fields = struct.pack("<HHHHHLLLHH", 20, 0, zipfile.ZIP_DEFLATED, 0, 0x21, zlib.crc32(data), len(stream), len(data), len(name), 0)
-        directory += struct.pack("<4sH", b"PK\x01\x02", 3 << 8 | 20) + fields
-        directory += struct.pack("<HHHLL", len(comment), 0, 0, 0o600 << 16, len(body)) + name + comment
-        body += b"PK\x03\x04" + fields + name + stream
-    end = struct.pack("<4sHHHHLLH", b"PK\x05\x06", 0, 0, len(entries), len(entries), len(directory), len(body), 0)
-    PACKED.write_bytes(body + directory + end)
+    lines = common(files)
+    assert len(lines) <= ONE + 256 * (256 - TWO)
+    shared = {line: i for i, line in enumerate(lines)}
+    packed = [pack(f, shared) for f in files]
+    index, folders = [], {}
+    for (name, (_, digest)), file, parts in zip(entries, files, packed):
+        # the same program: the same lines, numbers and uses of names
+        again = taken_apart(unpack(parts, lines))
+        assert again[:2] == file[:2] and pack(again, shared) == parts
+        index.append(" ".join([name, digest] + [f"{part} {len(data)}" for part, data in parts.items()]))
+        folders.setdefault(folder(name), []).append(parts)
+    content = {INDEX: joined(index), LINES: joined(lines)}
+    for name, list_of_parts in folders.items():
+        content[name] = b"".join(parts.get(part, b"") for part in kinds(list_of_parts) for parts in list_of_parts)
+    with zipfile.ZipFile(PACKED, "w") as z:
+        for name, data in content.items():
+            e = zipfile.ZipInfo(name)  # of 1980
+            e.create_system = 3
+            z.writestr(e, data, zipfile.ZIP_LZMA)
+
+
+def folder(name):
+    return name.split("/")[0]
+
+
+def kinds(list_of_parts):
+    """The names of the parts of the files of a folder, in the order in which they lie there."""
+    first = ["lines", "own", "#"]
+    return first + sorted({part for parts in list_of_parts for part in parts} - set(first))
 
 
 def write_zip():
     with zipfile.ZipFile(PACKED) as z:
         lines = z.read(LINES).decode().splitlines()
-        ptx.write({e.filename: (unpack(z.read(e), lines), e.comment.decode()) for e in z.infolist() if e.filename != LINES})
+        files = []
+        for line in z.read(INDEX).decode().splitlines():
+            name, digest, *fields = line.split()
+            files.append((name, digest, dict(zip(fields[::2], map(int, fields[1::2])))))
+        entries = {}
+        for name in dict.fromkeys(folder(f[0]) for f in files):
+            here, data = [f for f in files if folder(f[0]) == name], z.read(name)
+            parts = {f[0]: {} for f in here}
+            for part in kinds([f[2] for f in here]):
+                for file, _, lengths in here:
+                    if part in lengths:
+                        parts[file][part], data = data[:lengths[part]], data[lengths[part]:]
+            for file, digest, _ in here:
+                entries[file] = (unpack(parts[file], lines), digest)
+    ptx.write(entries)
 
 
 if __name__ == "__main__":
