@@ -224,7 +224,9 @@ def matmul(a: Any, b: Any, /, *, format: FormatLike | None = None, prec: int | N
             x = x._moved(lambda n: n[None, :])
         xs, ys = (v._broadcast(lead + v.shape[-2:]) for v in (x, y))
         h = call("matmul_stack", xs._handle, ys._handle, count, o.format.code, work=count * math.prod(shape) * inner)
-    return o.plainly(_array.Array._of(h, whole, o.format))
+    if y.ndim == 1:
+        return o.plainly(Array._of(h, (*whole, 1), o.format).reshape(whole))
+    return o.plainly(Array._of(h, whole, o.format))
 
 
 def _product(o: Operands, x: Array, y: Array) -> Any:

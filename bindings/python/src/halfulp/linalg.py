@@ -178,7 +178,7 @@ def solve(a: Any, b: Any, /, *, format: FormatLike | None = None, prec: int | No
     if vector:
         vs = vs.reshape((*whole, n, 1))
     h = call("solve_stack", ms._handle, vs._handle, count, o.format.code, work=count * cube(m))
-    return o.plainly(Array._of(h, whole + tail, o.format))
+    return o.plainly(Array._of(h, vs.shape, o.format).reshape(whole + tail))
 
 
 def inv(a: Any, /, *, format: FormatLike | None = None, prec: int | None = None) -> Any:
