@@ -7,7 +7,7 @@
 // Instructions that follow each other in several places.
 #define block1 \
 	MOVQ 16(AX),CX; \
-	MOVQ 24(AX),BX; \
+	MOVQ 160(AX),BX; \
 	MOVQ $0xfffffffffffff,SI; \
 	VPBROADCASTQ SI,Z17; \
 	VPADDQ Z0,Z1,Z1; \
@@ -61,7 +61,7 @@
 	VPADDQ Z18,Z16,Z16; \
 	VPANDQ Z17,Z15,Z15; \
 	ADDQ $0x240,BX; \
-	MOVQ BX,24(AX); \
+	MOVQ BX,160(AX); \
 	VPSRAQ $0x3f,Z16,Z18; \
 	VPXORQ Z18,Z16,Z16; \
 	VPANDQ Z17,Z18,Z19; \
@@ -154,16 +154,16 @@
 	MOVQ 32(AX),CX; \
 	VPBROADCASTQ 120(AX),Z27; \
 	VPADDQ (CX),Z27,Z27; \
-	MOVQ 40(AX),CX; \
+	MOVQ 168(AX),CX; \
 	VPADDQ (CX),Z27,Z27; \
 	ADDQ $0x40,CX; \
-	MOVQ CX,40(AX); \
+	MOVQ CX,168(AX); \
 	VPSUBQ Z19,Z27,Z27; \
 	KANDNB K2,K3,K2
 
 #define block2 \
 	MOVQ 16(AX),CX; \
-	MOVQ 24(AX),BX; \
+	MOVQ 160(AX),BX; \
 	MOVQ $0xfffffffffffff,SI; \
 	VPBROADCASTQ SI,Z9; \
 	VPADDQ Z3,Z2,Z2; \
@@ -185,7 +185,7 @@
 	VPADDQ Z10,Z8,Z8; \
 	VPANDQ Z9,Z6,Z6; \
 	ADDQ $0xc0,BX; \
-	MOVQ BX,24(AX); \
+	MOVQ BX,160(AX); \
 	VPSRAQ $0x3f,Z8,Z10; \
 	VPXORQ Z10,Z8,Z8; \
 	VPANDQ Z9,Z10,Z11; \
@@ -238,10 +238,10 @@
 	MOVQ 32(AX),CX; \
 	VPBROADCASTQ 120(AX),Z14; \
 	VPADDQ (CX),Z14,Z14; \
-	MOVQ 40(AX),CX; \
+	MOVQ 168(AX),CX; \
 	VPADDQ (CX),Z14,Z14; \
 	ADDQ $0x40,CX; \
-	MOVQ CX,40(AX); \
+	MOVQ CX,168(AX); \
 	VPSUBQ Z11,Z14,Z14; \
 	KANDNB K2,K3,K2
 
@@ -405,7 +405,7 @@
 
 #define block9 \
 	MOVQ (AX),CX; \
-	MOVQ 8(AX),DX; \
+	MOVQ 152(AX),DX; \
 	VPXORQ Z0,Z0,Z0; \
 	VPXORQ Z1,Z1,Z1; \
 	VPXORQ Z2,Z2,Z2; \
@@ -463,8 +463,8 @@
 	VMOVDQU64 Z13,512(AX)
 
 #define block12 \
-	MOVQ CX,64(AX); \
-	MOVQ 48(AX),CX; \
+	MOVQ CX,192(AX); \
+	MOVQ 176(AX),CX; \
 	VMOVDQU64 lanes7<>+0(SB),Z18; \
 	KMOVB K1,K3; \
 	VPSCATTERQQ Z17,K3,(CX)(Z18*8); \
@@ -569,6 +569,22 @@
 	MOVQ DX,40(AX)
 
 #define block18 \
+	MOVQ 8(AX),CX; \
+	MOVQ CX,152(AX); \
+	MOVQ 24(AX),CX; \
+	MOVQ CX,160(AX); \
+	MOVQ 40(AX),CX; \
+	MOVQ CX,168(AX); \
+	MOVQ 48(AX),CX; \
+	MOVQ CX,176(AX); \
+	MOVQ 56(AX),CX; \
+	MOVQ CX,184(AX); \
+	MOVQ 64(AX),CX; \
+	MOVQ CX,192(AX); \
+	MOVQ 72(AX),CX; \
+	MOVQ CX,200(AX)
+
+#define block19 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ (DX),Z19,Z20; \
 	VPSRLQ $0x34,Z20,Z21; \
@@ -583,7 +599,7 @@
 	VPMADD52LUQ Z18,Z21,Z17; \
 	ADDQ R9,DX
 
-#define block19 \
+#define block20 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ (DX),Z19,Z20; \
 	VPSRLQ $0x34,Z20,Z21; \
@@ -598,7 +614,7 @@
 	VPMADD52LUQ Z18,Z21,Z11; \
 	ADDQ R9,DX
 
-#define block20 \
+#define block21 \
 	MOVQ $0x40,DI; \
 	SUBQ SI,DI; \
 	SHLXQ SI,(BX),R8; \
@@ -612,7 +628,7 @@
 	SHRXQ DI,16(BX),AX; \
 	ORQ AX,R11
 
-#define block21 \
+#define block22 \
 	VPERMQ $0x4e,Z8,Z0; \
 	VPADDQ Z0,Z8,Z8; \
 	VPERMQ $0xb1,Z8,Z0; \
@@ -626,7 +642,7 @@
 	VPERMQ $0xb1,Z10,Z0; \
 	VPADDQ Z0,Z10,Z10
 
-#define block22 \
+#define block23 \
 	MOVQ (SI),DX; \
 	XORQ AX,AX; \
 	MULXQ (BX),AX,CX; \
@@ -639,9 +655,9 @@
 	ADCXQ AX,R10; \
 	ADOXQ CX,R11
 
-#define block23 \
+#define block24 \
 	MOVQ (AX),CX; \
-	MOVQ 8(AX),DX; \
+	MOVQ 152(AX),DX; \
 	VPXORQ Z0,Z0,Z0; \
 	VPXORQ Z1,Z1,Z1; \
 	VPXORQ Z2,Z2,Z2; \
@@ -652,7 +668,7 @@
 	VPXORQ Z7,Z7,Z7; \
 	VPXORQ Z8,Z8,Z8
 
-#define block24 \
+#define block25 \
 	MOVQ $0x40,DI; \
 	SUBQ DX,DI; \
 	SHRXQ DX,(CX),R9; \
@@ -664,19 +680,19 @@
 	ORQ R8,R10; \
 	XORQ BX,R10
 
-#define block25 \
+#define block26 \
 	ADDQ SI,CX; \
-	MOVQ CX,48(AX); \
+	MOVQ CX,176(AX); \
 	KANDNB K1,K2,K3; \
 	KMOVB K3,BX; \
-	MOVQ 72(AX),CX; \
+	MOVQ 200(AX),CX; \
 	MOVB BL,(CX); \
 	INCQ CX; \
-	MOVQ CX,72(AX); \
-	MOVQ DX,8(AX); \
+	MOVQ CX,200(AX); \
+	MOVQ DX,152(AX); \
 	DECQ 88(AX)
 
-#define block26 \
+#define block27 \
 	LEAQ (DX)(SI*4),DX; \
 	ADDQ SI,BX; \
 	NEGQ SI; \
@@ -687,7 +703,7 @@
 	MOVQ $0x6,DI; \
 	VPBROADCASTQ DI,Z2
 
-#define block27 \
+#define block28 \
 	LEAQ (BX)(DI*4),BX; \
 	ADDQ DI,SI; \
 	NEGQ DI; \
@@ -698,7 +714,7 @@
 	MOVQ $0x6,R8; \
 	VPBROADCASTQ R8,Z2
 
-#define block28 \
+#define block29 \
 	MOVQ 8(AX),CX; \
 	VPSRLQ $0x1,Z8,Z0; \
 	VPANDQ Z1,Z9,Z2; \
@@ -709,7 +725,7 @@
 	VMOVDQU64 Z0,(CX); \
 	VPSRLQ $0x1,Z9,Z0
 
-#define block29 \
+#define block30 \
 	ADDQ (BX),R8; \
 	ADCQ 8(BX),R9; \
 	ADCQ 16(BX),R10; \
@@ -719,7 +735,7 @@
 	ADCQ 48(BX),R14; \
 	ADCQ 56(BX),R15
 
-#define block30 \
+#define block31 \
 	MOVQ R8,(CX); \
 	MOVQ R9,8(CX); \
 	MOVQ R10,16(CX); \
@@ -729,7 +745,7 @@
 	MOVQ R14,48(CX); \
 	MOVQ R15,56(CX)
 
-#define block31 \
+#define block32 \
 	VPMOVZXBQ.Z (DX),K1,Z6; \
 	VPTESTMQ Z2,Z6,K2; \
 	VPMOVSXDQ.Z (CX),K1,Z7; \
@@ -739,7 +755,7 @@
 	ADDQ BX,DX; \
 	DECQ SI
 
-#define block32 \
+#define block33 \
 	ADDQ R11,R11; \
 	SUBQ R11,DX; \
 	SHLQ $0x2,R11; \
@@ -748,7 +764,7 @@
 	LEAQ laneMasks<>+0(SB),R11; \
 	VMOVDQU 24(R11),Y1
 
-#define block33 \
+#define block34 \
 	MOVBQZX 1(R9)(R10*1),R12; \
 	ANDQ R11,R12; \
 	MOVLQSX 4(R8)(R10*4),R13; \
@@ -757,7 +773,7 @@
 	MOVLQSX (SI)(R12*4),R13; \
 	ADDQ CX,R13
 
-#define block34 \
+#define block35 \
 	VPXORQ Z10,Z10,Z10; \
 	VPXORQ Z11,Z11,Z11; \
 	VPXORQ Z12,Z12,Z12; \
@@ -766,7 +782,7 @@
 	VPXORQ Z15,Z15,Z15; \
 	VPXORQ Z16,Z16,Z16
 
-#define block35 \
+#define block36 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ.Z (DX),Z19,K2,Z20; \
 	VPSRLQ $0x34,Z20,Z19; \
@@ -775,7 +791,7 @@
 	VPMADD52LUQ Z18,Z19,Z11; \
 	ADDQ R9,DX
 
-#define block36 \
+#define block37 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ.Z (DX),Z19,K2,Z20; \
 	VPSRLQ $0x34,Z20,Z19; \
@@ -784,7 +800,7 @@
 	VPMADD52LUQ Z18,Z19,Z14; \
 	ADDQ R9,DX
 
-#define block37 \
+#define block38 \
 	PREFETCHT0 12288(DX); \
 	VPXORQ.Z (DX),Z19,K2,Z20; \
 	VPSRLQ $0x34,Z20,Z19; \
@@ -793,7 +809,7 @@
 	VPMADD52LUQ Z18,Z19,Z17; \
 	ADDQ R9,DX
 
-#define block38 \
+#define block39 \
 	LEAQ (CX)(BX*4),CX; \
 	ADDQ BX,DX; \
 	NEGQ BX; \
@@ -802,16 +818,16 @@
 	XORQ R8,R8; \
 	XORQ R9,R9
 
-#define block39 \
-	MOVQ CX,64(AX); \
-	MOVQ 48(AX),CX; \
+#define block40 \
+	MOVQ CX,192(AX); \
+	MOVQ 176(AX),CX; \
 	VMOVDQU64 lanes2<>+0(SB),Z10; \
 	KMOVB K1,K3; \
 	VPSCATTERQQ Z9,K3,(CX)(Z10*8); \
 	KMOVB K1,K3; \
 	VPSCATTERQQ Z12,K3,8(CX)(Z10*8)
 
-#define block40 \
+#define block41 \
 	ADDQ R11,R11; \
 	SUBQ R11,DX; \
 	SHLQ $0x2,R11; \
@@ -819,7 +835,7 @@
 	VMOVDQU low32<>+0(SB),Y0; \
 	LEAQ laneMasks<>+0(SB),R11
 
-#define block41 \
+#define block42 \
 	VPAND Y0,Y2,Y3; \
 	VPADDQ (R13),Y3,Y3; \
 	VMOVDQU Y3,(R13); \
@@ -827,7 +843,7 @@
 	VPADDQ (R13)(BX*1),Y2,Y2; \
 	VMOVDQU Y2,(R13)(BX*1)
 
-#define block42 \
+#define block43 \
 	VPAND Y0,Y2,Y3; \
 	VPADDQ 32(R13),Y3,Y3; \
 	VMOVDQU Y3,32(R13); \
@@ -835,7 +851,7 @@
 	VPADDQ 32(R13)(BX*1),Y2,Y2; \
 	VMOVDQU Y2,32(R13)(BX*1)
 
-#define block43 \
+#define block44 \
 	VPAND Y0,Y1,Y2; \
 	VPADDQ 32(R13),Y2,Y2; \
 	VMOVDQU Y2,32(R13); \
@@ -843,7 +859,7 @@
 	VPADDQ 32(R13)(BX*1),Y1,Y1; \
 	VMOVDQU Y1,32(R13)(BX*1)
 
-#define block44 \
+#define block45 \
 	VPXORQ.Z (DX),Z19,K2,Z20; \
 	VPSRLQ $0x34,Z20,Z19; \
 	VPMADD52LUQ Z18,Z20,Z6; \
@@ -851,7 +867,7 @@
 	VPMADD52LUQ Z18,Z19,Z8; \
 	ADDQ R9,DX
 
-#define block45 \
+#define block46 \
 	VSHUFI64X2 $0x4e,Z8,Z8,Z0; \
 	VPADDQ Z0,Z8,Z8; \
 	VSHUFI64X2 $0x4e,Z9,Z9,Z0; \
@@ -859,40 +875,40 @@
 	VSHUFI64X2 $0x4e,Z10,Z10,Z0; \
 	VPADDQ Z0,Z10,Z10
 
-#define block46 \
+#define block47 \
 	VPADDQ Z8,Z7,Z7; \
 	VPADDQ 192(AX),Z6,Z6; \
 	VMOVDQU64 Z6,192(AX); \
 	VPADDQ 256(AX),Z7,Z7; \
 	VMOVDQU64 Z7,256(AX)
 
-#define block47 \
+#define block48 \
 	XORQ BX,CX; \
 	NEGQ BX; \
 	ADDQ BX,R9; \
 	ADCQ $0x0,R10; \
 	ADCQ $0x0,R11
 
-#define block48 \
+#define block49 \
 	ADCQ $0x0,CX; \
 	BTCQ $0x3f,CX; \
 	MOVQ R9,(AX); \
 	MOVQ R10,8(AX); \
 	MOVQ R11,16(AX)
 
-#define block49 \
+#define block50 \
 	MOVQ DI,8(AX); \
 	MOVQ R8,16(AX); \
 	MOVQ R9,24(AX); \
 	MOVQ R10,32(AX)
 
-#define block50 \
+#define block51 \
 	VPTERNLOGQ $0xa8,Z0,Z28,Z27; \
 	VPSLLVQ Z25,Z27,Z28; \
 	VPTERNLOGQ $0xa8,Z0,Z28,Z26; \
 	VPXORQ Z6,Z26,Z26
 
-#define block51 \
+#define block52 \
 	VPSLLQ $0x33,Z2,Z2; \
 	VPADDQ Z2,Z0,Z0; \
 	VPXORQ Z2,Z2,Z2; \
@@ -1107,12 +1123,12 @@ TEXT ·sumRowsNear4AVX2(SB), NOSPLIT, $0-88
 	ADDQ R10,R9
 	NEGQ R10
 	MOVQ low+72(FP),R11
-	block32
+	block33
 	MOVQ signs+80(FP),R11
 
 sumRowsNear4AVX2_pair:
 	block15
-	block33
+	block34
 	PREFETCHT0 2080(DI)
 	VMOVDQU 32(DI),Y1
 	VPAND Y0,Y1,Y2
@@ -1143,7 +1159,7 @@ TEXT ·sumRowsNear5AVX2(SB), NOSPLIT, $0-88
 	ADDQ R10,R9
 	NEGQ R10
 	MOVQ low+72(FP),R11
-	block40
+	block41
 	VMOVDQU 16(R11),Y1
 	MOVQ signs+80(FP),R11
 
@@ -1151,9 +1167,9 @@ sumRowsNear5AVX2_pair:
 	block3
 	PREFETCHT0 2088(DI)
 	VMOVDQU 40(DI),Y2
-	block41
-	VPMASKMOVQ 72(DI),Y1,Y2
 	block42
+	VPMASKMOVQ 72(DI),Y1,Y2
+	block43
 	ADDQ $0x50,DI
 	ADDQ $0x2,R10
 	JNE sumRowsNear5AVX2_pair
@@ -1176,7 +1192,7 @@ TEXT ·sumRowsNear6AVX2(SB), NOSPLIT, $0-88
 	ADDQ R10,R9
 	NEGQ R10
 	MOVQ low+72(FP),R11
-	block40
+	block41
 	VMOVDQU 8(R11),Y1
 	MOVQ signs+80(FP),R11
 
@@ -1184,9 +1200,9 @@ sumRowsNear6AVX2_pair:
 	block3
 	PREFETCHT0 2096(DI)
 	VMOVDQU 48(DI),Y2
-	block41
-	VPMASKMOVQ 80(DI),Y1,Y2
 	block42
+	VPMASKMOVQ 80(DI),Y1,Y2
+	block43
 	ADDQ $0x60,DI
 	ADDQ $0x2,R10
 	JNE sumRowsNear6AVX2_pair
@@ -1209,7 +1225,7 @@ TEXT ·sumRowsNear7AVX2(SB), NOSPLIT, $0-88
 	ADDQ R10,R9
 	NEGQ R10
 	MOVQ low+72(FP),R11
-	block40
+	block41
 	VMOVDQU (R11),Y1
 	MOVQ signs+80(FP),R11
 
@@ -1217,9 +1233,9 @@ sumRowsNear7AVX2_pair:
 	block3
 	PREFETCHT0 2104(DI)
 	VMOVDQU 56(DI),Y2
-	block41
-	VPMASKMOVQ 88(DI),Y1,Y2
 	block42
+	VPMASKMOVQ 88(DI),Y1,Y2
+	block43
 	ADDQ $0x70,DI
 	ADDQ $0x2,R10
 	JNE sumRowsNear7AVX2_pair
@@ -1242,14 +1258,14 @@ TEXT ·sumRowsNear8AVX2(SB), NOSPLIT, $0-88
 	ADDQ R10,R9
 	NEGQ R10
 	MOVQ low+72(FP),R11
-	block32
+	block33
 	MOVQ signs+80(FP),R11
 
 sumRowsNear8AVX2_pair:
 	block15
 	VMOVDQU 32(DI),Y1
-	block43
-	block33
+	block44
+	block34
 	PREFETCHT0 2112(DI)
 	VMOVDQU 64(DI),Y1
 	VPAND Y0,Y1,Y2
@@ -1259,7 +1275,7 @@ sumRowsNear8AVX2_pair:
 	VPADDQ (R13)(BX*1),Y1,Y1
 	VMOVDQU Y1,(R13)(BX*1)
 	VMOVDQU 96(DI),Y1
-	block43
+	block44
 	ADDQ $0x80,DI
 	ADDQ $0x2,R10
 	JNE sumRowsNear8AVX2_pair
@@ -1274,7 +1290,7 @@ TEXT ·sumDigits1IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),DX
 	MOVQ cls+24(FP),BX
 	MOVQ n+32(FP),SI
-	block26
+	block27
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
@@ -1304,7 +1320,7 @@ sumDigits1IFMA_numbers:
 	JNE sumDigits1IFMA_numbers
 	VPADDQ 128(AX),Z5,Z5
 	VMOVDQU64 Z5,128(AX)
-	block46
+	block47
 	VZEROUPPER
 	RET
 
@@ -1316,7 +1332,7 @@ TEXT ·sumDigits2IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),DX
 	MOVQ cls+24(FP),BX
 	MOVQ n+32(FP),SI
-	block26
+	block27
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
@@ -1400,7 +1416,7 @@ TEXT ·sumDigits4IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),DX
 	MOVQ cls+24(FP),BX
 	MOVQ n+32(FP),SI
-	block26
+	block27
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
@@ -1408,7 +1424,7 @@ TEXT ·sumDigits4IFMA(SB), NOSPLIT, $0-64
 	VMOVDQU64 numbers4_1<>+0(SB),Z7
 	VMOVDQU64 numbers4_2<>+0(SB),Z8
 	VMOVDQU64 numbers4_3<>+0(SB),Z9
-	block34
+	block35
 	VPXORQ Z17,Z17,Z17
 	VPXORQ Z18,Z18,Z18
 	VPXORQ Z19,Z19,Z19
@@ -1528,7 +1544,7 @@ TEXT ·sumDigitsRows1IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),BX
 	MOVQ cls+24(FP),SI
 	MOVQ n+32(FP),DI
-	block27
+	block28
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
@@ -1539,29 +1555,29 @@ TEXT ·sumDigitsRows1IFMA(SB), NOSPLIT, $0-64
 
 sumDigitsRows1IFMA_numbers:
 	block16
-	block44
+	block45
 	VPBROADCASTQ 8(AX),Z18
 	VPBROADCASTQ 72(AX),Z19
-	block35
+	block36
 	VPBROADCASTQ 16(AX),Z18
 	VPBROADCASTQ 80(AX),Z19
-	block36
+	block37
 	VPBROADCASTQ 24(AX),Z18
 	VPBROADCASTQ 88(AX),Z19
-	block37
+	block38
 	VPBROADCASTQ 32(AX),Z18
 	VPBROADCASTQ 96(AX),Z19
 	PREFETCHT0 12288(DX)
-	block44
+	block45
 	VPBROADCASTQ 40(AX),Z18
 	VPBROADCASTQ 104(AX),Z19
-	block35
+	block36
 	VPBROADCASTQ 48(AX),Z18
 	VPBROADCASTQ 112(AX),Z19
-	block36
+	block37
 	VPBROADCASTQ 56(AX),Z18
 	VPBROADCASTQ 120(AX),Z19
-	block37
+	block38
 	ADDQ $0x8,DI
 	JNE sumDigitsRows1IFMA_numbers
 	VPADDQ 128(AX),Z5,Z5
@@ -1575,7 +1591,7 @@ sumDigitsRows1IFMA_numbers:
 	VPADDQ Z15,Z6,Z6
 	VPADDQ Z16,Z7,Z7
 	VPADDQ Z17,Z8,Z8
-	block46
+	block47
 	VZEROUPPER
 	RET
 
@@ -1587,7 +1603,7 @@ TEXT ·sumDigitsRows2IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),BX
 	MOVQ cls+24(FP),SI
 	MOVQ n+32(FP),DI
-	block27
+	block28
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
@@ -1612,25 +1628,25 @@ sumDigitsRows2IFMA_numbers:
 	ADDQ R9,DX
 	VPBROADCASTQ 8(AX),Z18
 	VPBROADCASTQ 72(AX),Z19
-	block18
+	block19
 	VPBROADCASTQ 16(AX),Z18
 	VPBROADCASTQ 80(AX),Z19
-	block19
+	block20
 	VPBROADCASTQ 24(AX),Z18
 	VPBROADCASTQ 88(AX),Z19
-	block18
+	block19
 	VPBROADCASTQ 32(AX),Z18
 	VPBROADCASTQ 96(AX),Z19
-	block19
+	block20
 	VPBROADCASTQ 40(AX),Z18
 	VPBROADCASTQ 104(AX),Z19
-	block18
+	block19
 	VPBROADCASTQ 48(AX),Z18
 	VPBROADCASTQ 112(AX),Z19
-	block19
+	block20
 	VPBROADCASTQ 56(AX),Z18
 	VPBROADCASTQ 120(AX),Z19
-	block18
+	block19
 	ADDQ $0x8,DI
 	JNE sumDigitsRows2IFMA_numbers
 	VPADDQ 128(AX),Z5,Z5
@@ -1638,7 +1654,7 @@ sumDigitsRows2IFMA_numbers:
 	VPADDQ Z12,Z6,Z6
 	VPADDQ Z13,Z7,Z7
 	VPADDQ Z14,Z8,Z8
-	block46
+	block47
 	VPADDQ Z15,Z9,Z9
 	VPADDQ Z16,Z10,Z10
 	VPADDQ Z17,Z11,Z11
@@ -1658,7 +1674,7 @@ TEXT ·sumDigitsRows3IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),BX
 	MOVQ cls+24(FP),SI
 	MOVQ n+32(FP),DI
-	block27
+	block28
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
@@ -1731,7 +1747,7 @@ TEXT ·sumDigitsRows4IFMA(SB), NOSPLIT, $0-64
 	MOVQ exp+16(FP),BX
 	MOVQ cls+24(FP),SI
 	MOVQ n+32(FP),DI
-	block27
+	block28
 	VPBROADCASTQ low+48(FP),Z3
 	VPBROADCASTQ signs+56(FP),Z4
 	VPXORQ Z5,Z5,Z5
@@ -1834,7 +1850,7 @@ TEXT ·sumNear2BMI2(SB), NOSPLIT, $0-56
 	MOVQ exp+16(FP),CX
 	MOVQ cls+24(FP),DX
 	MOVQ n+32(FP),BX
-	block38
+	block39
 
 near2_element:
 	MOVBQZX (DX)(BX*1),R10
@@ -1874,7 +1890,7 @@ TEXT ·sumNear3BMI2(SB), NOSPLIT, $8-56
 	MOVQ exp+16(FP),CX
 	MOVQ cls+24(FP),DX
 	MOVQ n+32(FP),BX
-	block38
+	block39
 	XORQ R10,R10
 
 near3_element:
@@ -1912,7 +1928,7 @@ near3_element:
 	JNZ near3_element
 	MOVQ acc+0(FP),AX
 	MOVQ SI,(AX)
-	block49
+	block50
 	RET
 
 // func sumNear4BMI2(acc *uint64, sig *uint64, exp *int32, cls *uint8, n int, base int64, signs uint64)
@@ -1922,7 +1938,7 @@ TEXT ·sumNear4BMI2(SB), NOSPLIT, $8-56
 	MOVQ exp+16(FP),CX
 	MOVQ cls+24(FP),DX
 	MOVQ n+32(FP),BX
-	block38
+	block39
 	XORQ R10,R10
 	XORQ R11,R11
 
@@ -1978,7 +1994,7 @@ near4_element:
 	JNZ near4_element
 	MOVQ acc+0(FP),AX
 	MOVQ SI,(AX)
-	block49
+	block50
 	MOVQ R11,40(AX)
 	RET
 
@@ -2246,7 +2262,7 @@ dotHigh3ADX_loop:
 	ADCQ $0x0,R8
 	ADCQ $0x0,R9
 	ADCQ $0x0,R10
-	block49
+	block50
 	ADDQ $0x28,AX
 	DECQ columns+48(FP)
 	JNZ dotHigh3ADX_column
@@ -2260,7 +2276,7 @@ TEXT ·offsetWords3BMI2(SB), NOSPLIT, $0-40
 	MOVQ d+16(FP),DX
 	MOVQ sign+24(FP),BX
 	MOVQ sum+32(FP),SI
-	block24
+	block25
 	SHRXQ DX,16(CX),CX
 	XORQ BX,CX
 	NEGQ BX
@@ -2282,7 +2298,7 @@ TEXT ·offsetWords3BMI2(SB), NOSPLIT, $0-40
 TEXT ·addRow3ADX(SB), NOSPLIT, $0-64
 	MOVQ acc+0(FP),BX
 	MOVQ shift+8(FP),SI
-	block20
+	block21
 	ADDQ low+24(FP),R10
 	ADCQ high+32(FP),R11
 	MOVQ c+16(FP),BX
@@ -2295,7 +2311,7 @@ TEXT ·addRow3ADX(SB), NOSPLIT, $0-64
 	MOVQ n+56(FP),DI
 
 addRow3ADX_loop:
-	block22
+	block23
 	MOVQ $0x0,AX
 	ADCXQ AX,R11
 	ADDQ $0x18,BX
@@ -2409,14 +2425,14 @@ TEXT ·offsetWords4BMI2(SB), NOSPLIT, $0-40
 	MOVQ d+16(FP),DX
 	MOVQ sign+24(FP),BX
 	MOVQ sum+32(FP),SI
-	block24
+	block25
 	SHRXQ DX,16(CX),R11
 	SHLXQ DI,24(CX),R8
 	ORQ R8,R11
 	XORQ BX,R11
 	SHRXQ DX,24(CX),CX
-	block47
 	block48
+	block49
 	MOVQ CX,24(AX)
 	ADDQ R9,(SI)
 	ADCQ R10,8(SI)
@@ -2430,7 +2446,7 @@ TEXT ·offsetWords4BMI2(SB), NOSPLIT, $0-40
 TEXT ·addRow4ADX(SB), NOSPLIT, $0-64
 	MOVQ acc+0(FP),BX
 	MOVQ shift+8(FP),SI
-	block20
+	block21
 	SHLXQ SI,32(BX),R12
 	SHRXQ DI,24(BX),AX
 	ORQ AX,R12
@@ -2447,7 +2463,7 @@ TEXT ·addRow4ADX(SB), NOSPLIT, $0-64
 	MOVQ n+56(FP),DI
 
 addRow4ADX_loop:
-	block22
+	block23
 	MULXQ 24(BX),AX,CX
 	ADCXQ AX,R11
 	ADOXQ CX,R12
@@ -2654,11 +2670,11 @@ TEXT ·offsetWords7BMI2(SB), NOSPLIT, $0-40
 	MOVQ sum+32(FP),SI
 	block4
 	SHRXQ DX,48(CX),CX
-	block47
+	block48
 	ADCQ $0x0,R12
 	ADCQ $0x0,R13
 	ADCQ $0x0,R14
-	block48
+	block49
 	MOVQ R12,24(AX)
 	MOVQ R13,32(AX)
 	MOVQ R14,40(AX)
@@ -2682,7 +2698,7 @@ TEXT ·addRow7ADX(SB), NOSPLIT, $0-64
 	ADDQ low+24(FP),R14
 	ADCQ high+32(FP),R15
 	MOVQ c+16(FP),BX
-	block29
+	block30
 	MOVQ u+40(FP),BX
 	MOVQ d+48(FP),SI
 	MOVQ n+56(FP),DI
@@ -2696,7 +2712,7 @@ addRow7ADX_loop:
 	DECQ DI
 	JNZ addRow7ADX_loop
 	MOVQ acc+0(FP),CX
-	block30
+	block31
 	RET
 
 // func offsetWords8BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint64)
@@ -2713,12 +2729,12 @@ TEXT ·offsetWords8BMI2(SB), NOSPLIT, $0-40
 	ORQ R8,R15
 	XORQ BX,R15
 	SHRXQ DX,56(CX),CX
-	block47
+	block48
 	ADCQ $0x0,R12
 	ADCQ $0x0,R13
 	ADCQ $0x0,R14
 	ADCQ $0x0,R15
-	block48
+	block49
 	MOVQ R12,24(AX)
 	MOVQ R13,32(AX)
 	MOVQ R14,40(AX)
@@ -2747,7 +2763,7 @@ TEXT ·addRow8ADX(SB), NOSPLIT, $8-64
 	ADDQ low+24(FP),R15
 	ADCQ high+32(FP),BP
 	MOVQ c+16(FP),BX
-	block29
+	block30
 	ADCQ 64(BX),BP
 	MOVQ u+40(FP),BX
 	MOVQ d+48(FP),SI
@@ -2765,7 +2781,7 @@ addRow8ADX_loop:
 	DECQ DI
 	JNZ addRow8ADX_loop
 	MOVQ acc+0(FP),CX
-	block30
+	block31
 	MOVQ BP,64(CX)
 	RET
 
@@ -2781,7 +2797,7 @@ setLanes2IFMA_tops:
 	KMOVB 72(AX),K1
 
 setLanes2IFMA_top:
-	block31
+	block32
 	JNZ setLanes2IFMA_tops
 	CMPQ 96(AX),$0x0
 	JEQ setLanes2IFMA_tops_within
@@ -2863,15 +2879,15 @@ setLanes2IFMA_number:
 	JNZ setLanes2IFMA_numbers
 	CMPQ 96(AX),$0x0
 	JEQ setLanes2IFMA_sums_within
-	block45
+	block46
 
 setLanes2IFMA_sums_within:
 	CMPQ 104(AX),$0x0
 	JEQ setLanes2IFMA_sums_done
-	block21
+	block22
 
 setLanes2IFMA_sums_done:
-	block28
+	block29
 	VPANDQ Z1,Z10,Z1
 	VPSLLQ $0x33,Z1,Z1
 	VPADDQ Z1,Z0,Z0
@@ -2901,9 +2917,10 @@ GLOBL lanes2<>(SB), RODATA|NOPTR, $64
 // Requires: AVX, AVX512CD, AVX512DQ, AVX512F, AVX512IFMA, CMOV
 TEXT ·dotLanes2IFMA(SB), NOSPLIT, $0-8
 	MOVQ s+0(FP),AX
+	block18
 
 dotLanes2IFMA_column:
-	block23
+	block24
 	MOVQ 80(AX),DI
 
 dotLanes2IFMA_block:
@@ -2938,18 +2955,18 @@ dotLanes2IFMA_loop:
 	JNE dotLanes2IFMA_block
 	block2
 	MOVQ 96(AX),SI
-	MOVQ 56(AX),CX
+	MOVQ 184(AX),CX
 	VPMOVQD Z14,K1,(CX)
 	LEAQ (CX)(SI*4),CX
-	MOVQ CX,56(AX)
+	MOVQ CX,184(AX)
 	VPANDQ Z13,Z10,Z10
 	VPXORQ.BCST 128(AX),Z10,Z10
-	MOVQ 64(AX),CX
+	MOVQ 192(AX),CX
 	VPMOVQB Z10,K1,(CX)
 	ADDQ SI,CX
-	block39
+	block40
 	IMUL3Q $0x10,SI,SI
-	block25
+	block26
 	JNZ dotLanes2IFMA_column
 	VZEROUPPER
 	RET
@@ -2958,9 +2975,10 @@ dotLanes2IFMA_loop:
 // Requires: AVX, AVX512CD, AVX512DQ, AVX512F, AVX512IFMA
 TEXT ·dotFours2IFMA(SB), NOSPLIT, $0-8
 	MOVQ s+0(FP),AX
+	block18
 
 dotFours2IFMA_column:
-	block23
+	block24
 	MOVQ $0x1,BX
 	VPBROADCASTQ BX,Z10
 	VMOVDQU64 fours<>+0(SB),Z9
@@ -2991,27 +3009,27 @@ dotFours2IFMA_loop:
 	JNZ dotFours2IFMA_loop
 	block2
 	MOVQ 96(AX),BX
-	MOVQ 56(AX),CX
+	MOVQ 184(AX),CX
 	VPMOVQD Z14,K1,(CX)
 	LEAQ (CX)(BX*4),CX
-	MOVQ CX,56(AX)
+	MOVQ CX,184(AX)
 	VPANDQ Z13,Z10,Z10
 	VPXORQ.BCST 128(AX),Z10,Z10
-	MOVQ 64(AX),CX
+	MOVQ 192(AX),CX
 	VPMOVQB Z10,K1,(CX)
 	ADDQ BX,CX
-	block39
+	block40
 	IMUL3Q $0x10,BX,BX
 	ADDQ BX,CX
-	MOVQ CX,48(AX)
+	MOVQ CX,176(AX)
 	KANDNB K1,K2,K3
 	KMOVB K3,BX
-	MOVQ 72(AX),CX
+	MOVQ 200(AX),CX
 	MOVB BL,(CX)
 	INCQ CX
-	MOVQ CX,72(AX)
+	MOVQ CX,200(AX)
 	ADDQ $0xc0,DX
-	MOVQ DX,8(AX)
+	MOVQ DX,152(AX)
 	DECQ 88(AX)
 	JNZ dotFours2IFMA_column
 	VZEROUPPER
@@ -3039,7 +3057,7 @@ setLanes7IFMA_tops:
 	KMOVB 72(AX),K1
 
 setLanes7IFMA_top:
-	block31
+	block32
 	JNZ setLanes7IFMA_tops
 	CMPQ 96(AX),$0x0
 	JEQ setLanes7IFMA_tops_within
@@ -3062,7 +3080,7 @@ setLanes7IFMA_tops_done:
 	IMUL3Q $0x38,BX,R9
 	VPXORQ Z8,Z8,Z8
 	VPXORQ Z9,Z9,Z9
-	block34
+	block35
 	MOVQ $0x34,R10
 	VPBROADCASTQ R10,Z5
 	MOVQ $0x8000000000000,R10
@@ -3109,13 +3127,13 @@ setLanes7IFMA_number:
 	VPSRLVQ Z7,Z26,Z26
 	VPSRLQ $0x20,Z17,Z27
 	VPSLLQ $0x20,Z18,Z28
-	block50
+	block51
 	VMOVDQU64 Z26,(R8)
 	VPADDQ Z26,Z8,K1,Z8
 	VPSRLVQ Z7,Z27,Z26
 	VPSRLQ $0x14,Z18,Z27
 	VPSLLQ $0x2c,Z19,Z28
-	block50
+	block51
 	VMOVDQU64 Z26,64(R8)
 	VPADDQ Z26,Z9,K1,Z9
 	VPSRLVQ Z7,Z27,Z26
@@ -3129,25 +3147,25 @@ setLanes7IFMA_number:
 	VPSRLVQ Z7,Z27,Z26
 	VPSRLQ $0x3c,Z19,Z27
 	VPSLLQ $0x4,Z20,Z28
-	block50
+	block51
 	VMOVDQU64 Z26,192(R8)
 	VPADDQ Z26,Z11,K1,Z11
 	VPSRLVQ Z7,Z27,Z26
 	VPSRLQ $0x30,Z20,Z27
 	VPSLLQ $0x10,Z21,Z28
-	block50
+	block51
 	VMOVDQU64 Z26,256(R8)
 	VPADDQ Z26,Z12,K1,Z12
 	VPSRLVQ Z7,Z27,Z26
 	VPSRLQ $0x24,Z21,Z27
 	VPSLLQ $0x1c,Z22,Z28
-	block50
+	block51
 	VMOVDQU64 Z26,320(R8)
 	VPADDQ Z26,Z13,K1,Z13
 	VPSRLVQ Z7,Z27,Z26
 	VPSRLQ $0x18,Z22,Z27
 	VPSLLQ $0x28,Z23,Z28
-	block50
+	block51
 	VMOVDQU64 Z26,384(R8)
 	VPADDQ Z26,Z14,K1,Z14
 	VPSRLVQ Z7,Z27,Z26
@@ -3171,7 +3189,7 @@ setLanes7IFMA_number:
 	JNZ setLanes7IFMA_numbers
 	CMPQ 96(AX),$0x0
 	JEQ setLanes7IFMA_sums_within
-	block45
+	block46
 	VSHUFI64X2 $0x4e,Z11,Z11,Z0
 	VPADDQ Z0,Z11,Z11
 	VSHUFI64X2 $0x4e,Z12,Z12,Z0
@@ -3188,7 +3206,7 @@ setLanes7IFMA_number:
 setLanes7IFMA_sums_within:
 	CMPQ 104(AX),$0x0
 	JEQ setLanes7IFMA_sums_done
-	block21
+	block22
 	VPERMQ $0x4e,Z11,Z0
 	VPADDQ Z0,Z11,Z11
 	VPERMQ $0xb1,Z11,Z0
@@ -3215,29 +3233,29 @@ setLanes7IFMA_sums_within:
 	VPADDQ Z0,Z16,Z16
 
 setLanes7IFMA_sums_done:
-	block28
+	block29
 	VPANDQ Z1,Z10,Z2
-	block51
+	block52
 	VMOVDQU64 Z0,64(CX)
 	VPSRLQ $0x1,Z10,Z0
 	VPANDQ Z1,Z11,Z2
-	block51
+	block52
 	VMOVDQU64 Z0,128(CX)
 	VPSRLQ $0x1,Z11,Z0
 	VPANDQ Z1,Z12,Z2
-	block51
+	block52
 	VMOVDQU64 Z0,192(CX)
 	VPSRLQ $0x1,Z12,Z0
 	VPANDQ Z1,Z13,Z2
-	block51
+	block52
 	VMOVDQU64 Z0,256(CX)
 	VPSRLQ $0x1,Z13,Z0
 	VPANDQ Z1,Z14,Z2
-	block51
+	block52
 	VMOVDQU64 Z0,320(CX)
 	VPSRLQ $0x1,Z14,Z0
 	VPANDQ Z1,Z15,Z2
-	block51
+	block52
 	VMOVDQU64 Z0,384(CX)
 	VPSRLQ $0x1,Z15,Z0
 	VPANDQ Z1,Z16,Z1
@@ -3269,6 +3287,7 @@ GLOBL lanes7<>(SB), RODATA|NOPTR, $64
 // Requires: AVX, AVX512CD, AVX512DQ, AVX512F, AVX512IFMA, CMOV
 TEXT ·dotLanes7IFMA(SB), NOSPLIT, $0-8
 	MOVQ s+0(FP),AX
+	block18
 
 dotLanes7IFMA_column:
 	block9
@@ -3390,18 +3409,18 @@ dotLanes7IFMA_loop:
 	JNE dotLanes7IFMA_block
 	block1
 	MOVQ 96(AX),SI
-	MOVQ 56(AX),CX
+	MOVQ 184(AX),CX
 	VPMOVQD Z27,K1,(CX)
 	LEAQ (CX)(SI*4),CX
-	MOVQ CX,56(AX)
+	MOVQ CX,184(AX)
 	VPANDQ Z26,Z18,Z18
 	VPXORQ.BCST 128(AX),Z18,Z18
-	MOVQ 64(AX),CX
+	MOVQ 192(AX),CX
 	VPMOVQB Z18,K1,(CX)
 	ADDQ SI,CX
 	block12
 	IMUL3Q $0x38,SI,SI
-	block25
+	block26
 	JNZ dotLanes7IFMA_column
 	VZEROUPPER
 	RET
@@ -3410,6 +3429,7 @@ dotLanes7IFMA_loop:
 // Requires: AVX, AVX512CD, AVX512DQ, AVX512F, AVX512IFMA
 TEXT ·dotFours7IFMA(SB), NOSPLIT, $0-8
 	MOVQ s+0(FP),AX
+	block18
 
 dotFours7IFMA_column:
 	block9
@@ -3527,27 +3547,27 @@ dotFours7IFMA_loop:
 	JNZ dotFours7IFMA_loop
 	block1
 	MOVQ 96(AX),BX
-	MOVQ 56(AX),CX
+	MOVQ 184(AX),CX
 	VPMOVQD Z27,K1,(CX)
 	LEAQ (CX)(BX*4),CX
-	MOVQ CX,56(AX)
+	MOVQ CX,184(AX)
 	VPANDQ Z26,Z18,Z18
 	VPXORQ.BCST 128(AX),Z18,Z18
-	MOVQ 64(AX),CX
+	MOVQ 192(AX),CX
 	VPMOVQB Z18,K1,(CX)
 	ADDQ BX,CX
 	block12
 	IMUL3Q $0x38,BX,BX
 	ADDQ BX,CX
-	MOVQ CX,48(AX)
+	MOVQ CX,176(AX)
 	KANDNB K1,K2,K3
 	KMOVB K3,BX
-	MOVQ 72(AX),CX
+	MOVQ 200(AX),CX
 	MOVB BL,(CX)
 	INCQ CX
-	MOVQ CX,72(AX)
+	MOVQ CX,200(AX)
 	ADDQ $0x240,DX
-	MOVQ DX,8(AX)
+	MOVQ DX,152(AX)
 	DECQ 88(AX)
 	JNZ dotFours7IFMA_column
 	VZEROUPPER

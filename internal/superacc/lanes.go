@@ -70,7 +70,7 @@ func LanesApply(a, b, c num.Format, k int) bool {
 }
 
 // Multiply stores ±2^e A B in c, if all matrices are stored by columns, and if no exponents or
-// classes are unusual. It returns false if it does not apply: all entries of c are meaningless then.
+// classes are unusual. It returns false if it does not apply: entries of c are meaningless then.
 // Otherwise it appends the entries left open to open, i c.Cols + j for entry (i, j).
 func (p *Lanes) Multiply(a, b, c num.Mat, e int64, negative bool, open []int) (all []int, ok bool) {
 	m, k, n := c.Rows, a.Cols, c.Cols
@@ -292,9 +292,10 @@ type laneDot struct {
 	lanes   uint64
 	bound   uint64
 	base    int64
-	flip    uint64 // the class of positive results
-	half    uint64 // half a unit of the last bit kept, in the lowest word
-	spare   uint64 // bits of the lowest word that are not kept
+	flip    uint64     // the class of positive results
+	half    uint64     // half a unit of the last bit kept, in the lowest word
+	spare   uint64     // bits of the lowest word that are not kept
+	next    [7]uintptr // for the kernels
 
 	words, limbs int
 	four         bool

@@ -48,6 +48,14 @@ const (
 	dotFlip
 	dotHalf
 	dotSpare
+	// The places of the next column, which the collector must not take for pointers.
+	nextV
+	nextCV
+	nextTV
+	nextSig
+	nextExp
+	nextCls
+	nextOpen
 )
 
 const (
@@ -275,10 +283,15 @@ func laneDot(size, limbs int, four bool) {
 	Doc(fmt.Sprintf("%s is the loop of laneDot.run for numbers of %d words%s.", name, size, what))
 	Pragma("noescape")
 	s := Load(Param("s"), GP64())
+	place := GP64()
+	for _, c := range [][2]int{{dotV, nextV}, {dotCV, nextCV}, {dotTV, nextTV}, {dotSig, nextSig}, {dotExp, nextExp}, {dotCls, nextCls}, {dotOpen, nextOpen}} {
+		MOVQ(at(s, c[0]/8), place)
+		MOVQ(place, at(s, c[1]/8))
+	}
 	Label(name + "_column")
 	u, v, y, n, rest := GP64(), GP64(), GP64(), GP64(), GP64()
 	MOVQ(at(s, dotU/8), u)
-	MOVQ(at(s, dotV/8), v)
+	MOVQ(at(s, nextV/8), v)
 	// Every sum of products of one weight has several parts, against the latency.
 	sums := make([][]VecVirtual, limbs)
 	most := 1
@@ -364,7 +377,7 @@ func laneDot(size, limbs int, four bool) {
 	r := make([]VecVirtual, limbs)
 	cu, cv := GP64(), GP64()
 	MOVQ(at(s, dotCU/8), cu)
-	MOVQ(at(s, dotCV/8), cv)
+	MOVQ(at(s, nextCV/8), cv)
 	mask := laneConstant(1<<ifmaBits - 1)
 	for q := range r {
 		r[q] = high[q][0]
@@ -381,7 +394,7 @@ func laneDot(size, limbs int, four bool) {
 		}
 	}
 	ADDQ(U32(uint32(64*limbs)), cv)
-	MOVQ(cv, at(s, dotCV/8))
+	MOVQ(cv, at(s, nextCV/8))
 	sign := ZMM()
 	VPSRAQ(Imm(63), r[limbs-1], sign)
 	VPXORQ(sign, r[limbs-1], r[limbs-1])
@@ -448,24 +461,24 @@ func laneDot(size, limbs int, four bool) {
 	MOVQ(at(s, dotTU/8), p)
 	VPBROADCASTQ(at(s, dotBase/8), e)
 	VPADDQ(Mem{Base: p}, e, e)
-	MOVQ(at(s, dotTV/8), p)
+	MOVQ(at(s, nextTV/8), p)
 	VPADDQ(Mem{Base: p}, e, e)
 	ADDQ(Imm(64), p)
-	MOVQ(p, at(s, dotTV/8))
+	MOVQ(p, at(s, nextTV/8))
 	VPSUBQ(left, e, e)
 	KANDNB(done, wrapped, done)
 	MOVQ(at(s, dotPitch/8), n)
-	MOVQ(at(s, dotExp/8), p)
+	MOVQ(at(s, nextExp/8), p)
 	VPMOVQD(e, lanes, Mem{Base: p})
 	LEAQ(Mem{Base: p, Index: n, Scale: 4}, p)
-	MOVQ(p, at(s, dotExp/8))
+	MOVQ(p, at(s, nextExp/8))
 	VPANDQ(one, sign, sign)
 	VPXORQ_BCST(at(s, dotFlip/8), sign, sign)
-	MOVQ(at(s, dotCls/8), p)
+	MOVQ(at(s, nextCls/8), p)
 	VPMOVQB(sign, lanes, Mem{Base: p})
 	ADDQ(n, p)
-	MOVQ(p, at(s, dotCls/8))
-	MOVQ(at(s, dotSig/8), p)
+	MOVQ(p, at(s, nextCls/8))
+	MOVQ(at(s, nextSig/8), p)
 	places := laneIndex(size)
 	for h := range w {
 		KMOVB(lanes, carry)
@@ -473,18 +486,18 @@ func laneDot(size, limbs int, four bool) {
 	}
 	IMUL3Q(Imm(uint64(8*size)), n, n)
 	ADDQ(n, p)
-	MOVQ(p, at(s, dotSig/8))
+	MOVQ(p, at(s, nextSig/8))
 	open := GP64()
 	KANDNB(lanes, done, carry)
 	KMOVB(carry, open.As32())
-	MOVQ(at(s, dotOpen/8), p)
+	MOVQ(at(s, nextOpen/8), p)
 	MOVB(open.As8(), Mem{Base: p})
 	INCQ(p)
-	MOVQ(p, at(s, dotOpen/8))
+	MOVQ(p, at(s, nextOpen/8))
 	if four {
 		ADDQ(U32(uint32(64*limbs)), v)
 	}
-	MOVQ(v, at(s, dotV/8))
+	MOVQ(v, at(s, nextV/8))
 	DECQ(at(s, dotColumns/8))
 	JNZ(LabelRef(name + "_column"))
 	VZEROUPPER()
