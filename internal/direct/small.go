@@ -115,6 +115,7 @@ const (
 type SmallRoom struct {
 	a, b   smallVectors
 	u, v   superacc.OffsetVectors
+	lanes  superacc.Lanes
 	halves [2][]uint64 // of u and v
 	sums   []uint64    // of a row
 	open   []int       // entries left open, row by row
@@ -293,13 +294,19 @@ func (r *SmallRoom) all(p *Product) {
 // entries that the sums leave open.
 func (s *Small) offsets(r *SmallRoom, p *Product, e int64) {
 	words, k := s.offset, p.A.Cols
+	r.open = r.open[:0]
+	if p.Triangle == 0 && superacc.HasLanes() && superacc.LanesApply(s.a, s.b, s.c, k) {
+		var ok bool
+		if r.open, ok = r.lanes.Multiply(p.A, p.B, p.C, e, p.Alpha.Neg, r.open); ok {
+			return
+		}
+	}
 	u, v := &r.u, &r.v
 	u.Set(p.A, words)
 	v.Set(p.B.T(), words)
 	r.halves[0], r.halves[1] = u.Halves(r.halves[0], 1), v.Halves(r.halves[1], 0)
 	columns, size := p.C.Cols, words+2
 	r.sums = atLeast(r.sums, columns*size)
-	r.open = r.open[:0]
 	bound := superacc.HighError(words, k)
 	flip := uint64(0)
 	if p.Alpha.Neg {

@@ -27,3 +27,31 @@ var (
 	sumsIFMA    = [...]sumKernel{1: sumDigits1IFMA, 2: sumDigits2IFMA, 4: sumDigits4IFMA}
 	sumRowsIFMA = [sumVectors]sumKernel{sumDigitsRows1IFMA, sumDigitsRows2IFMA, sumDigitsRows3IFMA, sumDigitsRows4IFMA}
 )
+
+// HasLanes reports whether there are kernels for Lanes.
+func HasLanes() bool { return isa.HasIFMA() }
+
+// laneSetOf returns the kernel for numbers of this many words, or nil.
+func laneSetOf(words int) laneKernel {
+	if !HasLanes() {
+		return nil
+	}
+	return laneSets[words]
+}
+
+// laneDotOf returns the kernel for numbers of this many words, or nil.
+func laneDotOf(words int, four bool) laneKernel {
+	if !HasLanes() {
+		return nil
+	}
+	if four {
+		return laneFours[words]
+	}
+	return laneDots[words]
+}
+
+var (
+	laneSets  = [...]laneKernel{2: setLanes2IFMA, 7: setLanes7IFMA}
+	laneDots  = [...]laneKernel{2: dotLanes2IFMA, 7: dotLanes7IFMA}
+	laneFours = [...]laneKernel{2: dotFours2IFMA, 7: dotFours7IFMA}
+)

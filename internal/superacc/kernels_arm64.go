@@ -62,3 +62,10 @@ func HasDotHigh(int) bool { return false }
 func dotHighFast(words int, out, u, uc, v, vc []uint64) { dotHigh(words, out, u, uc, v, vc) }
 
 func rowKernelOf(int) rowKernel { return nil }
+
+// HasLanes reports whether there are kernels for Lanes.
+func HasLanes() bool { return false }
+
+func laneSetOf(int) laneKernel { return nil }
+
+func laneDotOf(int, bool) laneKernel { return nil }

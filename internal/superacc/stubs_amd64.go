@@ -173,3 +173,33 @@ func offsetWords8BMI2(dst *uint64, src *uint64, d uint64, sign uint64, sum *uint
 //
 //go:noescape
 func addRow8ADX(acc *uint64, shift uint64, c *uint64, low uint64, high uint64, u *uint64, d *uint64, n int)
+
+// setLanes2IFMA is the loop of laneSet.run for numbers of 2 words.
+//
+//go:noescape
+func setLanes2IFMA(s **uint64)
+
+// dotLanes2IFMA is the loop of laneDot.run for numbers of 2 words.
+//
+//go:noescape
+func dotLanes2IFMA(s **uint64)
+
+// dotFours2IFMA is the loop of laneDot.run for numbers of 2 words of matrices of order 4.
+//
+//go:noescape
+func dotFours2IFMA(s **uint64)
+
+// setLanes7IFMA is the loop of laneSet.run for numbers of 7 words.
+//
+//go:noescape
+func setLanes7IFMA(s **uint64)
+
+// dotLanes7IFMA is the loop of laneDot.run for numbers of 7 words.
+//
+//go:noescape
+func dotLanes7IFMA(s **uint64)
+
+// dotFours7IFMA is the loop of laneDot.run for numbers of 7 words of matrices of order 4.
+//
+//go:noescape
+func dotFours7IFMA(s **uint64)

@@ -48,6 +48,12 @@ func main() {
 		offsetWords(words)
 		addRow(words)
 	}
+	for _, size := range []int{2, 7} {
+		limbs := map[int]int{2: 3, 7: 9}[size]
+		laneSet(size, limbs)
+		laneDot(size, limbs, false)
+		laneDot(size, limbs, true)
+	}
 	Generate()
 	compact.Out()
 }
