@@ -24,6 +24,7 @@ type Small struct {
 	offset  int     // words of integers of one unit, whose sums come before top; 0 for none
 	a, b, c num.Format
 	cost    float64 // of a product, in ns
+	entry   float64 // of an entry beyond its products, in ns
 }
 
 // smallBytes bounds the copies of A and B, which should stay in the first-level cache or near it.
@@ -56,7 +57,7 @@ func PlanSmall(a, b, c num.Format, k int) (s Small, ok bool) {
 		if fits {
 			l := float64(words)
 			// may fuse: an estimate
-			s = Small{top: t, a: a, b: b, c: c, cost: 3 + 1.2*l + 0.22*l*l}
+			s = Small{top: t, a: a, b: b, c: c, cost: 3 + 1.2*l + 0.22*l*l, entry: smallEntry}
 			s.planOffsets(k)
 			return s, true
 		}
@@ -75,6 +76,9 @@ func (s *Small) planOffsets(k int) {
 		if s.c.Bits()+bits.Len(uint(k))/2+bits.Len64(superacc.HighError(w, 1))+10 <= 64*w {
 			if w == 2 || superacc.HasDotHigh(w) {
 				s.offset, s.cost = w, offsetCosts[w]
+				if s.lanes(k) {
+					s.cost, s.entry = laneCosts[s.c.Limbs()], laneEntry
+				}
 			}
 			return
 		}
@@ -83,6 +87,15 @@ func (s *Small) planOffsets(k int) {
 
 // offsetCosts are the times of a product of integers of that many words, in ns.
 var offsetCosts = [maxSmallWords + 1]float64{2: 1.5, 3: 3, 4: 4.5, 7: 11}
+
+// laneCosts are the same for rows of eight numbers side by side, by the words of a number.
+var laneCosts = [maxSmallWords + 1]float64{2: 0.8, 7: 2.1}
+
+// lanes reports whether rows of eight numbers side by side multiply matrices that are stored by
+// columns.
+func (s *Small) lanes(k int) bool {
+	return superacc.HasLanes() && superacc.LanesApply(s.a, s.b, s.c, k)
+}
 
 // manyFloatProducts bounds the products of binary64 numbers that Run computes.
 const manyFloatProducts = 1 << 20
@@ -102,12 +115,13 @@ func (s *Small) Fits(m, n, k int) bool {
 func (s *Small) Estimate(m, n, k int) time.Duration {
 	entries, numbers := float64(m)*float64(n), float64(m+n)*float64(k)
 	// may fuse: an estimate
-	return smallStart + time.Duration(entries*(smallEntry+float64(k)*s.cost)+numbers*smallNumber)
+	return smallStart + time.Duration(entries*(s.entry+float64(k)*s.cost)+numbers*smallNumber)
 }
 
 const (
 	smallStart  = 300 * time.Nanosecond
 	smallEntry  = 60 // ns of an entry beyond its products
+	laneEntry   = 5  // with rows of eight numbers side by side
 	smallNumber = 10 // ns of the copy of a number
 )
 
@@ -295,7 +309,7 @@ func (r *SmallRoom) all(p *Product) {
 func (s *Small) offsets(r *SmallRoom, p *Product, e int64) {
 	words, k := s.offset, p.A.Cols
 	r.open = r.open[:0]
-	if p.Triangle == 0 && superacc.HasLanes() && superacc.LanesApply(s.a, s.b, s.c, k) {
+	if p.Triangle == 0 && s.lanes(k) {
 		var ok bool
 		if r.open, ok = r.lanes.Multiply(p.A, p.B, p.C, e, p.Alpha.Neg, r.open); ok {
 			return

@@ -295,7 +295,7 @@ type laneDot struct {
 	flip    uint64     // the class of positive results
 	half    uint64     // half a unit of the last bit kept, in the lowest word
 	spare   uint64     // bits of the lowest word that are not kept
-	next    [7]uintptr // for the kernels
+	_       [7]uintptr // for the kernels
 
 	words, limbs int
 	four         bool
