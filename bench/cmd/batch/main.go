@@ -113,13 +113,13 @@ func (p *problem) halfulp() []method {
 // onDevice returns the methods that compute on a device, and a function that frees the matrices
 // there.
 func (p *problem) onDevice(device halfulp.Device) (methods []method, free func(), err error) {
-	var a, next, c, there []*halfulp.Matrix
+	var a, b, next, c, there []*halfulp.Matrix
 	free = func() {
 		for _, m := range there {
 			m.Free()
 		}
 	}
-	for _, m := range p.a {
+	for i, m := range p.a {
 		d, err := m.On(device)
 		if err != nil {
 			return nil, free, err
@@ -130,7 +130,12 @@ func (p *problem) onDevice(device halfulp.Device) (methods []method, free func()
 			return nil, free, err
 		}
 		there = append(there, z)
-		a, c = append(a, d), append(c, z)
+		side, err := p.b[i].On(device)
+		if err != nil {
+			return nil, free, err
+		}
+		there = append(there, side)
+		a, b, c = append(a, d), append(b, side), append(c, z)
 	}
 	host := make([]*halfulp.Matrix, len(p.a))
 	factors := make([]*halfulp.Matrix, len(p.a))
@@ -145,6 +150,17 @@ func (p *problem) onDevice(device halfulp.Device) (methods []method, free func()
 		}},
 		{"products", "GemmBatch, resident", func(threads int) error {
 			return halfulp.GemmBatch(halfulp.NoTrans, halfulp.NoTrans, halfulp.Float(1), a, next, halfulp.Float(0), c, &halfulp.Options{Threads: threads})
+		}},
+		{"systems", "SolveBatch on the device", func(threads int) error {
+			_, err := linsolve.SolveBatch(p.a, p.b, p.f, &halfulp.Options{Threads: threads, Device: device})
+			return err
+		}},
+		{"systems", "SolveBatch, resident", func(threads int) error {
+			x, err := linsolve.SolveBatch(a, b, p.f, &halfulp.Options{Threads: threads})
+			for _, m := range x {
+				m.Free()
+			}
+			return err
 		}},
 	}, free, nil
 }
