@@ -179,8 +179,8 @@ type failedProblem struct {
 }
 
 // batchWork is the largest product of m n k and the square of the number of words of a problem that
-// one thread computes alone: some 20 ms.
-const batchWork = 1 << 23
+// one thread computes alone: some 5 ms.
+const batchWork = 1 << 26
 
 // alone reports whether one thread should compute problem i.
 func (g *gemmBatch) alone(i int) bool {
