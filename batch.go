@@ -155,24 +155,6 @@ func (g *gemmBatch) problem(i int) (p place.Gemm) {
 	return p
 }
 
-// shape returns the rows and columns of C_i and the columns of op(A_i), and whether shapes fit.
-func (g *gemmBatch) shape(i int) (m, n, k int, fit bool) {
-	size := func(x *Matrix, t Transpose) (rows, cols int) {
-		rows, cols = x.Rows(), x.Cols()
-		switch t {
-		case NoTrans:
-			return rows, cols
-		case Trans, ConjTrans:
-			return cols, rows
-		}
-		panic(errTranspose)
-	}
-	ra, ca := size(g.a[i], g.tA)
-	rb, cb := size(g.b[i], g.tB)
-	m, n = size(g.c[i], NoTrans)
-	return m, n, ca, m == ra && n == cb && ca == rb
-}
-
 type failedProblem struct {
 	i   int
 	err error
@@ -184,10 +166,13 @@ const batchWork = 1 << 26
 
 // alone reports whether one thread should compute problem i.
 func (g *gemmBatch) alone(i int) bool {
-	m, n, k, _ := g.shape(i)
-	a, b, c := g.a[i].mat().Arr, g.b[i].mat().Arr, g.c[i].mat().Arr
-	w := float64(1 + max(a.Bits(), b.Bits(), c.Bits())/64)
-	return float64(m)*float64(n)*float64(k)*w*w <= batchWork && a.Away == nil
+	a, b, c := g.a[i].mat(), g.b[i].mat(), g.c[i].mat()
+	k := a.Cols
+	if g.tA != NoTrans {
+		k = a.Rows
+	}
+	w := float64(1 + max(a.Arr.Bits(), b.Arr.Bits(), c.Arr.Bits())/64)
+	return float64(c.Rows)*float64(c.Cols)*float64(k)*w*w <= batchWork && a.OnHost()
 }
 
 func (g *gemmBatch) run() error {

@@ -80,6 +80,7 @@ func SolveBatch(a, b []*halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) 
 	rest = append(rest, s.sideBySide(set.Ctx, alone, &o, set.Threads, set.Memory)...)
 	if s.direct {
 		if rest, err = s.atPlaces(set, rest); err != nil {
+			s.free()
 			return nil, wrapped(name, err)
 		}
 	}
@@ -95,9 +96,19 @@ func SolveBatch(a, b []*halfulp.Matrix, f halfulp.Format, opt *halfulp.Options) 
 		*opt.Stats = s.stats
 	}
 	if err := set.Ctx.Err(); err != nil {
+		s.free()
 		return nil, wrapped(name, err)
 	}
 	return s.x, s.failed(name)
+}
+
+// free frees the solutions, some of which may live on devices.
+func (s *solveBatch) free() {
+	for _, x := range s.x {
+		if x != nil {
+			x.Free()
+		}
+	}
 }
 
 // solveBatch is a running SolveBatch.
@@ -259,9 +270,6 @@ func (s *solveBatch) atPlaces(set place.Settings, list []int) (rest []int, err e
 			a[k], b[k] = s.a[i].View(), s.b[i].View()
 		}
 		x, err := at.SolveBatch(set.Config(), a, b, s.f.View())
-		if cancelled := set.Ctx.Err(); cancelled != nil {
-			return nil, cancelled
-		}
 		if err != nil && !errors.Is(err, halfulp.ErrMemory) {
 			return nil, err
 		}

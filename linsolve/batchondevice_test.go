@@ -1,6 +1,7 @@
 package linsolve
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/big"
@@ -299,5 +300,37 @@ func TestSolveBatchFails(t *testing.T) {
 			t.Errorf("after %d allocations: %v", after, err)
 		}
 		restore()
+	}
+}
+
+// TestSolveBatchCancelled cancels a batch whose systems a device has solved: it frees the
+// solutions.
+func TestSolveBatchCancelled(t *testing.T) {
+	t.Setenv(gputest.Emulate, "newton/small")
+	devs, _ := gputest.References(t, 1)
+	defer mem.Substitute(devs...)()
+	var a, b []*halfulp.Matrix
+	for i := range uint64(4) {
+		for list, m := range map[*[]*halfulp.Matrix]*halfulp.Matrix{&a: gallery.Random(halfulp.MP(106), 5, 5, 0, i+1), &b: gallery.Random(halfulp.MP(106), 5, 1, 0, i+9)} {
+			there, err := m.On(where)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer there.Free()
+			*list = append(*list, there)
+		}
+	}
+	before := devs[0].Counters().InUse
+	ctx, cancel := context.WithCancel(t.Context())
+	solved := 0.0
+	x, err := SolveBatch(a, b, halfulp.Float64, &halfulp.Options{Context: ctx, Progress: func(done float64) {
+		solved = done
+		cancel()
+	}})
+	if x != nil || !errors.Is(err, context.Canceled) || solved != 1 {
+		t.Errorf("%v, error %v, %v solved", x, err, solved)
+	}
+	if after := devs[0].Counters().InUse; after != before {
+		t.Errorf("%d bytes in use, %d before", after, before)
 	}
 }

@@ -1,6 +1,7 @@
 package gpu_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -167,4 +168,31 @@ func compareBatch(r *rand.Rand, most int) (what string, together int) {
 		what = fmt.Sprintf("%v to %v, %d x %d x %d, %v, %v, alpha %v, beta %v, %s, away %v, parts %v: %s", f, fc, m, n, k, tA, tB, alpha, beta, batchFamilies[family], away, parts, what)
 	}
 	return what, together
+}
+
+// TestGemmBatchLimit computes products of the host in parts, whose memory keeps to a limit, and
+// refuses a limit below the memory of one product.
+func TestGemmBatchLimit(t *testing.T) {
+	gputest.OnDevices(t, 0, 0, func(t *testing.T, _ int) {
+		const count, n = 20, 8
+		var a, b, c, want []*Matrix
+		for i := range uint64(count) {
+			a, b = append(a, gallery.Random(MP(106), n, n, 0, 2*i+1)), append(b, gallery.Random(MP(106), n, n, 0, 2*i+2))
+			c, want = append(c, NewMatrix(MP(106), n, n)), append(want, NewMatrix(MP(106), n, n))
+			ok(Gemm(NoTrans, NoTrans, Float(1), a[i], b[i], Float(0), want[i], onCPU))
+		}
+		var st Stats
+		ok(GemmBatch(NoTrans, NoTrans, Float(1), a, b, Float(0), c, &Options{Device: "cuda:0", MemoryLimit: 10_000, Stats: &st}))
+		if st.Method != Direct || st.Blocks != count {
+			t.Errorf("%d of %d products together, by %v", st.Blocks, count, st.Method)
+		}
+		for i := range c {
+			if !c[i].Same(want[i]) {
+				t.Errorf("product %d has other bits", i)
+			}
+		}
+		if err := GemmBatch(NoTrans, NoTrans, Float(1), a, b, Float(0), c, &Options{Device: "cuda:0", MemoryLimit: 1000}); !errors.Is(err, ErrMemory) {
+			t.Errorf("a limit of 1000 bytes: %v", err)
+		}
+	})
 }

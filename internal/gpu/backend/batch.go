@@ -15,9 +15,9 @@ func (p *gpus) GemmBatch(c place.Config, b *place.Batch) (left []int, st residue
 	if ok {
 		err = p.do(c.Ctx, func(s *cuda.Stream) (err error) {
 			if b.C[0].Arr.Away != nil {
-				left, st, err = products.Device(s, c.Threads, Matrix)
+				left, st, err = products.Device(s, c.Threads, c.Limit, Matrix)
 			} else {
-				left, st, err = products.Host(s)
+				left, st, err = products.Host(s, c.Limit)
 			}
 			return err
 		})

@@ -24,6 +24,10 @@ const (
 	spareBits = 20
 	// partBytes is the most bytes of host operands that are on the device at a time.
 	partBytes = 1 << 30
+	// tableBytes are the bytes of the addresses of a problem, listBytes those of its outcome and
+	// its place in a list.
+	tableBytes = 3 * 4 * 8
+	listBytes  = 24 + 4
 	// mostWork is the largest product of the three dimensions of a problem.
 	mostWork = 1 << 21
 )
@@ -73,21 +77,9 @@ func (p *Products) result() int {
 // planes returns where the planes of n numbers are in memory that holds them one after the other,
 // and its size, a multiple of 8.
 func planes(f num.Format, n int) (at [4]int, size int) {
-	place := func(plane, bytes int) {
+	for plane, bytes := range mem.PlaneBytes(f) {
 		at[plane] = size
-		size += (bytes*n + 7) &^ 7
-	}
-	switch f.Kind {
-	case num.F32:
-		place(0, 4)
-	case num.MP:
-		place(0, 8*f.Limbs())
-		place(1, 4)
-		place(2, 1)
-	default:
-		for t := range f.Terms() {
-			place(t, 8)
-		}
+		size += (int(bytes)*n + 7) &^ 7
 	}
 	return at, size
 }
@@ -137,9 +129,16 @@ func copyMat(to, from num.Mat) {
 	to.CopyFrom(from)
 }
 
-// Host computes products of matrices of the host.
-func (p *Products) Host(s *cuda.Stream) (left []int, st residue.Stats, err error) {
-	part := max(1, partBytes/(p.item()+p.result()))
+// Host computes products of matrices of the host, with at most limit bytes of device memory, if
+// that is positive. The error is cuda.ErrMemory if one product needs more.
+func (p *Products) Host(s *cuda.Stream, limit int64) (left []int, st residue.Stats, err error) {
+	one := int64(p.item()+p.result()) + listBytes
+	part := max(1, int(partBytes/one))
+	if limit > 0 {
+		if part = min(part, int(limit/one)); part == 0 {
+			return nil, st, cuda.ErrMemory
+		}
+	}
 	for first := 0; first < len(p.C); first += part {
 		rest, err := p.hostPart(s, first, min(part, len(p.C)-first), &st)
 		if err != nil {
@@ -216,8 +215,12 @@ func copyBack(to, from num.Mat) {
 }
 
 // Device computes products of matrices in the memory of the device of s, whose views view returns.
-func (p *Products) Device(s *cuda.Stream, threads int, view func(m num.Mat) mem.Matrix) (left []int, st residue.Stats, err error) {
+// The error is cuda.ErrMemory if it needs more than limit bytes, if that is positive, beside them.
+func (p *Products) Device(s *cuda.Stream, threads int, limit int64, view func(m num.Mat) mem.Matrix) (left []int, st residue.Stats, err error) {
 	count := len(p.C)
+	if limit > 0 && int64(count)*(tableBytes+listBytes) > limit {
+		return nil, st, cuda.ErrMemory
+	}
 	table := make([]cuda.Pointer, 12*count)
 	var operands [3]abi.BatchOperand
 	for o, list := range [...][]num.Mat{p.A, p.B, p.C} {

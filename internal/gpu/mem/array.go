@@ -26,8 +26,8 @@ type Array struct {
 	kept []attached // guarded by mu
 }
 
-// planeBytes returns the bytes of a number in each plane.
-func planeBytes(f num.Format) []int64 {
+// PlaneBytes returns the bytes of a number in each plane.
+func PlaneBytes(f num.Format) []int64 {
 	switch f.Kind {
 	case num.F32:
 		return []int64{4}
@@ -75,7 +75,7 @@ func Zeros(s *cuda.Stream, f num.Format, n int) (*Array, error) {
 func Room(s *cuda.Stream, f num.Format, n int) (*Array, error) {
 	a := &Array{Format: f, n: n}
 	total := int64(0)
-	for i, size := range planeBytes(f) {
+	for i, size := range PlaneBytes(f) {
 		if int64(n) > (math.MaxInt64-total)/size-planeAlignment {
 			return nil, fmt.Errorf("%v: %w: %d numbers", s.Device(), cuda.ErrMemory, n)
 		}
@@ -94,7 +94,7 @@ func Room(s *cuda.Stream, f num.Format, n int) (*Array, error) {
 // Borrow returns an array of n numbers of format float32 or float64 at p, in memory of another
 // library: see [cuda.Stream.Borrow].
 func Borrow(s *cuda.Stream, f num.Format, p cuda.Pointer, n int) *Array {
-	return &Array{Format: f, n: n, memory: s.Borrow(p, planeBytes(f)[0]*int64(n))}
+	return &Array{Format: f, n: n, memory: s.Borrow(p, PlaneBytes(f)[0]*int64(n))}
 }
 
 // Borrowed reports whether the numbers are stored in memory of another library.
@@ -152,7 +152,7 @@ func (a *Array) Set(s *cuda.Stream, h *num.Array) error { return a.setFrom(s, 0,
 
 // at returns the address of number i in a plane.
 func (a *Array) at(plane, i int) cuda.Pointer {
-	return a.memory.At(a.offset[plane] + planeBytes(a.Format)[plane]*int64(i))
+	return a.memory.At(a.offset[plane] + PlaneBytes(a.Format)[plane]*int64(i))
 }
 
 // setFrom copies h, which has the same format, to the numbers of a from number i on.
@@ -220,7 +220,7 @@ func (m Matrix) On(h *num.Array) num.Mat {
 }
 
 // Planes returns the number of planes of the numbers.
-func (a *Array) Planes() int { return len(planeBytes(a.Format)) }
+func (a *Array) Planes() int { return len(PlaneBytes(a.Format)) }
 
 // Plane returns the address of plane i of the numbers, as kernels/common/common.cuh describes them.
 func (a *Array) Plane(i int) cuda.Pointer { return a.memory.At(a.offset[i]) }
@@ -230,5 +230,5 @@ func (a *Array) Address(plane, i int) cuda.Pointer { return a.at(plane, i) }
 
 // Range returns the addresses of number first and of the end of number last, for num.Mat.Extents.
 func (a *Array) Range(first, last int) (from, to uintptr) {
-	return uintptr(a.at(0, first)), uintptr(a.at(0, last)) + uintptr(planeBytes(a.Format)[0])
+	return uintptr(a.at(0, first)), uintptr(a.at(0, last)) + uintptr(PlaneBytes(a.Format)[0])
 }

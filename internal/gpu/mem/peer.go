@@ -5,7 +5,7 @@ import "github.com/halfulp/halfulp/internal/cuda"
 // CopyPeer copies n numbers of from, an array of the same format in the memory of another device,
 // from number i on, to the numbers of a from number j on: see [cuda.Stream.CopyPeer].
 func (a *Array) CopyPeer(s *cuda.Stream, j int, dev *cuda.Device, from *Array, i, n int) error {
-	for t, size := range planeBytes(a.Format) {
+	for t, size := range PlaneBytes(a.Format) {
 		if err := s.CopyPeer(a.at(t, j), dev, from.at(t, i), size*int64(n)); err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func (m Matrix) Pull(s, aside *cuda.Stream) (*Pulled, error) {
 		return nil, err
 	}
 	var list []cuda.Rows
-	for t, size := range planeBytes(m.Arr.Format) {
+	for t, size := range PlaneBytes(m.Arr.Format) {
 		list = append(list, cuda.Rows{To: a.at(t, 0), From: m.Arr.at(t, w.Off), Width: size * int64(w.Rows), Pitch: size * int64(w.CS), Rows: int64(w.Cols)})
 	}
 	z := &Pulled{Matrix{Arr: a, RS: 1, CS: w.Rows, Rows: w.Rows, Cols: w.Cols}, s, nil}

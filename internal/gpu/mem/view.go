@@ -84,7 +84,7 @@ func (m Matrix) Copy(s *cuda.Stream, from Matrix) (bool, error) {
 	if n := end - at; n == m.Arr.n && n == from.Arr.n {
 		return true, s.Copy(m.Arr.memory.Pointer(), from.Arr.memory.Pointer(), m.Arr.memory.Size())
 	}
-	for i, size := range planeBytes(m.Arr.Format) {
+	for i, size := range PlaneBytes(m.Arr.Format) {
 		if err := s.Copy(m.Arr.at(i, to), from.Arr.at(i, at), size*int64(end-at)); err != nil {
 			return true, err
 		}

@@ -294,13 +294,6 @@ func (c summing) run(t *testing.T, s *cuda.Stream, rng *rand.Rand) error {
 		}
 		d.Arr = arr
 	}
-	if c.d == float64s {
-		arr := num.New(num.Float64, d.Arr.Len())
-		for i := range arr.Len() {
-			arr.Convert(i, d.Arr, i)
-		}
-		d.Arr = arr
-	}
 	b, err := mem.Upload(s, d.Arr)
 	if err != nil {
 		return err

@@ -144,17 +144,6 @@ func Bytes(multiprocessors int, a, b []num.Mat, f num.Format) int64 {
 	return total + int64(scratch)*int64(min(blocks*multiprocessors, len(a)))
 }
 
-// sizes returns the bytes of a number in each plane.
-func sizes(f num.Format) []int {
-	switch f.Kind {
-	case num.F32:
-		return []int{4}
-	case num.MP:
-		return []int{8 * f.Limbs(), 4, 1}
-	}
-	return []int{8}
-}
-
 // memoryOf returns the memory of x.
 func memoryOf[T any](x []T) []byte {
 	var one T
@@ -215,17 +204,17 @@ func viewOf(m num.Mat) view {
 // A region is a part of device memory: numbers of a format, each plane by itself.
 type region struct {
 	f     num.Format
-	sizes []int  // bytes of a number in each plane
-	plane [3]int // offsets
+	sizes []int64 // bytes of a number in each plane
+	plane [3]int  // offsets
 }
 
 // regionOf places planes of n numbers of format f behind the bytes at end, which grows.
 func regionOf(f num.Format, n int, end *int) region {
-	r := region{f: f, sizes: sizes(f)}
+	r := region{f: f, sizes: mem.PlaneBytes(f)}
 	for t, size := range r.sizes {
 		*end = (*end + 7) &^ 7
 		r.plane[t] = *end
-		*end += n * size
+		*end += n * int(size)
 	}
 	return r
 }
@@ -233,7 +222,7 @@ func regionOf(f num.Format, n int, end *int) region {
 // at returns the addresses of number i of a region of memory from base on.
 func (r *region) at(base cuda.Pointer, i int) (p [3]cuda.Pointer) {
 	for t, size := range r.sizes {
-		p[t] = base + cuda.Pointer(r.plane[t]+i*size)
+		p[t] = base + cuda.Pointer(int64(r.plane[t])+int64(i)*size)
 	}
 	return p
 }
@@ -337,7 +326,7 @@ func (p plan) queue(s *cuda.Stream, threads int, a, b []num.Mat, list []int) (*c
 	for side, r := range regions {
 		for t, size := range r.sizes {
 			parts = append(parts, padding[:r.plane[t]-filled])
-			filled = r.plane[t] + count[side]*size
+			filled = r.plane[t] + count[side]*int(size)
 			at[side][t] = len(parts)
 			parts = parts[:len(parts)+len(list)]
 		}
@@ -350,7 +339,7 @@ func (p plan) queue(s *cuda.Stream, threads int, a, b []num.Mat, list []int) (*c
 		for side, m := range [2]num.Mat{a[i], b[i]} {
 			r, v := &regions[side], viewOf(m)
 			for t, size := range r.sizes {
-				parts[at[side][t]+h] = bytesOf(v.arr, t)[v.lo*size : v.hi*size]
+				parts[at[side][t]+h] = bytesOf(v.arr, t)[v.lo*int(size) : v.hi*int(size)]
 			}
 			z.RS[side], z.CS[side] = int64(v.rs), int64(v.cs)
 			if side == 0 {
@@ -422,8 +411,8 @@ func SolveOnDevice(cfg par.Run, s *cuda.Stream, a, b []mem.Matrix, f num.Format)
 func (p plan) there(s *cuda.Stream, a, b, x []mem.Matrix, list []int) error {
 	systems := make([]abi.SmallSystem, len(list))
 	planes := func(m mem.Matrix) (z [3]cuda.Pointer) {
-		for t, size := range sizes(m.Arr.Format) {
-			z[t] = m.Arr.Plane(t) + cuda.Pointer(m.Off*size)
+		for t, size := range mem.PlaneBytes(m.Arr.Format) {
+			z[t] = m.Arr.Plane(t) + cuda.Pointer(int64(m.Off)*size)
 		}
 		return z
 	}
